@@ -1,0 +1,1 @@
+"""Players and search. Knows no game: everything goes through `tavolata.ext.core`."""

@@ -1,0 +1,1 @@
+"""Rules of the games, one package each, and the core they share. No I/O, no clock, no logging."""

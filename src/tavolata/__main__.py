@@ -1,0 +1,8 @@
+"""`python -m tavolata` is the command `tavolata`."""
+
+from __future__ import annotations
+
+from tavolata.service.cli import main
+
+if __name__ == "__main__":
+    main()
