@@ -100,9 +100,9 @@ def load_json(game_id: str, name: str, *, root: Traversable | None = None) -> An
         place = _place(error.absolute_path)
         raise SeedError(f"{game_id}/{name}.schema.json", place, error.message) from None
     # best_match picks the deepest cause, so the message names the key to mend.
-    error = best_match(Draft202012Validator(schema).iter_errors(data))
-    if error is not None:
-        raise SeedError(f"{game_id}/{name}.json", _place(error.absolute_path), error.message)
+    breach = best_match(Draft202012Validator(schema).iter_errors(data))
+    if breach is not None:
+        raise SeedError(f"{game_id}/{name}.json", _place(breach.absolute_path), breach.message)
     return data
 
 
