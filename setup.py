@@ -138,6 +138,24 @@ def generate_c(extensions: list[Extension]) -> list[Extension]:
     return list(made)
 
 
+def forget_removed(root: Path, names: set[str]) -> None:
+    """Delete what an earlier build left below `root` for sources that are gone.
+
+    Setuptools never removes anything, so a deleted module would go on being imported or packed.
+    In the source tree only compiled modules count; in a build folder every file does.
+    """
+    for folder, _, files in os.walk(root, followlinks=True):
+        for file in files:
+            path = Path(folder) / file
+            place = path.relative_to(root)
+            if file.endswith((".so", ".pyd")):
+                is_wanted = ".".join((*place.parts[:-1], file.split(".")[0])) in names
+            else:
+                is_wanted = (Path("src") / place).exists()
+            if not is_wanted:
+                path.unlink()
+
+
 class _Captured:
     """Sends file descriptors 1 and 2 to another one, also those of child processes."""
 
@@ -173,6 +191,7 @@ class BuildExtensions(build_ext):
         generated = {made.name: made for made in generate_c(self.extensions)}
         for extension in self.extensions:
             extension.sources = generated[extension.name].sources
+        forget_removed(Path("src") if self.inplace else Path(self.build_lib), set(generated))
         super().run()
 
 
