@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
@@ -92,17 +93,13 @@ def load_json(game_id: str, name: str, *, root: Traversable | None = None) -> An
     folder = _game_folder(game_id, root)
     if not _NAME.fullmatch(name):
         raise SeedError(f"{game_id}/{name!r}", "file name", "must be lower case, without suffix")
-    data = _read_json(folder, game_id, f"{name}.json")
-    schema = _read_json(folder, game_id, f"{name}.schema.json")
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        place = _place(error.absolute_path)
-        raise SeedError(f"{game_id}/{name}.schema.json", place, error.message) from None
+    file = f"{game_id}/{name}.json"
+    data = _parse_json(_read_text(folder, game_id, f"{name}.json"), file)
+    schema_text = _read_text(folder, game_id, f"{name}.schema.json")
     # best_match picks the deepest cause, so the message names the key to mend.
-    breach = best_match(Draft202012Validator(schema).iter_errors(data))
+    breach = best_match(_validator(f"{game_id}/{name}.schema.json", schema_text).iter_errors(data))
     if breach is not None:
-        raise SeedError(f"{game_id}/{name}.json", _place(breach.absolute_path), breach.message)
+        raise SeedError(file, _place(breach.absolute_path), breach.message)
     return data
 
 
@@ -121,12 +118,16 @@ def parse_rules(text: str, file: str) -> RulesText:
     """Read a rules document; `file` names it in errors.
 
     SeedError, with the line number, for a rule line that is not of the documented
-    form, an origin without S, P or R, a repeated id, or a missing title.
+    form or outside a section, an origin without S, P or R, a repeated id, or a
+    missing title.
     """
     lines = text.splitlines()
     if not lines or not lines[0].startswith("# "):
         raise SeedError(file, "line 1", "must be '# ' and the title")
     introduction, *bodies = _split_sections(lines)
+    for number, line in introduction:
+        if _RULE_LIKE.match(line):
+            raise SeedError(file, f"line {number}", "a rule stands before the first section")
     by_id: dict[str, Rule] = {}
     sections = tuple(_parse_section(body, file, by_id) for body in bodies)
     intro = _unwrap([line for _, line in introduction[1:]])
@@ -148,30 +149,34 @@ def _split_sections(lines: list[str]) -> list[_Numbered]:
 def _parse_section(body: _Numbered, file: str, by_id: dict[str, Rule]) -> Section:
     title = body[0][1][3:].strip()
     loose: list[str] = []
-    found: list[Rule] = []
-    index = 1
-    while index < len(body):
-        number, line = body[index]
-        index += 1
-        match = _RULE.fullmatch(line)
-        if match is None:
-            if _RULE_LIKE.match(line):
-                raise SeedError(file, f"line {number}", "a rule begins '- **XX-1** (S) text'")
+    found: list[tuple[int, list[str]]] = []
+    target = loose
+    for number, line in body[1:]:
+        if _RULE_LIKE.match(line):
+            target = [line]
+            found.append((number, target))
+        elif target is not loose and (line.startswith("  ") or not line):
+            target.append(line[2:])
+        else:
+            target = loose
             loose.append(line)
-            continue
-        continuation: list[str] = []
-        while index < len(body) and (body[index][1].startswith("  ") or not body[index][1]):
-            continuation.append(body[index][1][2:])
-            index += 1
-        rule_id, marks, first = match.groups()
-        rule = Rule(rule_id, marks, _unwrap([first, *continuation]), title)
-        if not rule.origins:
-            raise SeedError(file, f"line {number}", f"{rule_id} has no origin S, P or R")
-        if rule_id in by_id:
-            raise SeedError(file, f"line {number}", f"{rule_id} occurs a second time")
-        by_id[rule_id] = rule
-        found.append(rule)
-    return Section(title, tuple(found), _unwrap(loose))
+    made = [_parse_rule(number, lines, title, file) for number, lines in found]
+    for (number, _), rule in zip(found, made, strict=True):
+        if rule.id in by_id:
+            raise SeedError(file, f"line {number}", f"{rule.id} occurs a second time")
+        by_id[rule.id] = rule
+    return Section(title, tuple(made), _unwrap(loose))
+
+
+def _parse_rule(number: int, lines: list[str], section: str, file: str) -> Rule:
+    match = _RULE.fullmatch(lines[0])
+    if match is None:
+        raise SeedError(file, f"line {number}", "a rule begins '- **XX-1** (S) text'")
+    rule_id, marks, first = match.groups()
+    rule = Rule(rule_id, marks, _unwrap([first, *lines[1:]]), section)
+    if not rule.origins:
+        raise SeedError(file, f"line {number}", f"{rule_id} has no origin S, P or R")
+    return rule
 
 
 def _unwrap(lines: list[str]) -> str:
@@ -179,12 +184,12 @@ def _unwrap(lines: list[str]) -> str:
     out: list[str] = []
     joins = False
     for line in lines:
-        stands_alone = not line or line.startswith(("|", "- "))
-        if joins and not stands_alone:
-            out[-1] += " " + line.strip()
+        words = line.strip()
+        if joins and words and not words.startswith(("|", "- ")):
+            out[-1] += " " + words
         else:
             out.append(line.rstrip())
-        joins = bool(line) and not line.startswith("|")
+        joins = bool(words) and not words.startswith("|")
     return "\n".join(out).strip("\n")
 
 
@@ -210,10 +215,18 @@ def _read_text(folder: Traversable, game_id: str, filename: str) -> str:
         raise SeedError(f"{game_id}/{filename}", f"byte {error.start}", "is not UTF-8") from None
 
 
-def _read_json(folder: Traversable, game_id: str, filename: str) -> Any:
-    file = f"{game_id}/{filename}"
-    text = _read_text(folder, game_id, filename)
+@lru_cache(maxsize=32)
+def _validator(file: str, schema_text: str) -> Draft202012Validator:
+    """Cached: checking a schema takes several times as long as using it."""
+    schema = _parse_json(schema_text, file)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise SeedError(file, _place(error.absolute_path), error.message) from None
+    return Draft202012Validator(schema)
 
+
+def _parse_json(text: str, file: str) -> Any:
     def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for key, value in pairs:
