@@ -105,8 +105,8 @@ class _BouillabaissePhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Bo
     BOUILLABAISSE_PHASE_PLAY: _BouillabaissePhase.ValueType  # 1
     """`play`: one seat is to play a card."""
     BOUILLABAISSE_PHASE_BOOKED: _BouillabaissePhase.ValueType  # 2
-    """`booked`: a round has been scored and the next isn't dealt. The service passes on at once, so this
-    phase is seen in replays only.
+    """`booked`: a round has been scored and the next isn't dealt. A match passes on at once, so no view of
+    the service is in this phase.
     """
     BOUILLABAISSE_PHASE_OVER: _BouillabaissePhase.ValueType  # 3
     """`over`: the match has ended."""
@@ -119,8 +119,8 @@ BOUILLABAISSE_PHASE_UNSPECIFIED: BouillabaissePhase.ValueType  # 0
 BOUILLABAISSE_PHASE_PLAY: BouillabaissePhase.ValueType  # 1
 """`play`: one seat is to play a card."""
 BOUILLABAISSE_PHASE_BOOKED: BouillabaissePhase.ValueType  # 2
-"""`booked`: a round has been scored and the next isn't dealt. The service passes on at once, so this
-phase is seen in replays only.
+"""`booked`: a round has been scored and the next isn't dealt. A match passes on at once, so no view of
+the service is in this phase.
 """
 BOUILLABAISSE_PHASE_OVER: BouillabaissePhase.ValueType  # 3
 """`over`: the match has ended."""

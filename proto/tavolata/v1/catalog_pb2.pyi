@@ -31,6 +31,7 @@ class Game(_message.Message):
     SUMMARY_FIELD_NUMBER: _builtins.int
     RULES_VERSION_FIELD_NUMBER: _builtins.int
     SEAT_COUNTS_FIELD_NUMBER: _builtins.int
+    USUAL_SEAT_COUNT_FIELD_NUMBER: _builtins.int
     LOW_WINS_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     DEFAULT_OPTIONS_FIELD_NUMBER: _builtins.int
@@ -43,6 +44,8 @@ class Game(_message.Message):
     """What it is, in a sentence or two."""
     rules_version: _builtins.str
     """The version of its rules that new tables get."""
+    usual_seat_count: _builtins.int
+    """The number of seats that a client may propose."""
     low_wins: _builtins.bool
     """The lowest total wins. Otherwise the highest does."""
     @_builtins.property
@@ -69,6 +72,7 @@ class Game(_message.Message):
         summary: _builtins.str = ...,
         rules_version: _builtins.str = ...,
         seat_counts: _abc.Iterable[_builtins.int] | None = ...,
+        usual_seat_count: _builtins.int = ...,
         low_wins: _builtins.bool = ...,
         options: _abc.Iterable[Global___OptionSpec] | None = ...,
         default_options: _game_pb2.GameOptions | None = ...,
@@ -76,7 +80,7 @@ class Game(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["default_options", b"default_options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_players", b"ai_players", "default_options", b"default_options", "game_id", b"game_id", "low_wins", b"low_wins", "options", b"options", "rules_version", b"rules_version", "seat_counts", b"seat_counts", "summary", b"summary", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_players", b"ai_players", "default_options", b"default_options", "game_id", b"game_id", "low_wins", b"low_wins", "options", b"options", "rules_version", b"rules_version", "seat_counts", b"seat_counts", "summary", b"summary", "title", b"title", "usual_seat_count", b"usual_seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

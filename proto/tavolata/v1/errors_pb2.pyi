@@ -87,8 +87,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NOT_SEATED: _ErrorReason.ValueType  # 43
     """PERMISSION_DENIED. The token owns the table but has no seat at it. Metadata: `table_id`."""
     ERROR_REASON_STALE_TURN: _ErrorReason.ValueType  # 60
-    """ABORTED. `turn` isn't the number of the open decision. Read the view and decide again. Metadata:
-    `turn` (given), `current_turn`.
+    """ABORTED. `turn` isn't the number of the open decision: another was answered in the meantime, by the
+    stand-in perhaps. Read the view and decide again. Metadata: `turn` (given), `current_turn`.
     """
     ERROR_REASON_ILLEGAL_ACTION: _ErrorReason.ValueType  # 61
     """INVALID_ARGUMENT. The action breaks a rule, or isn't legal in this position. Metadata: `rule`,
@@ -221,8 +221,8 @@ ERROR_REASON_NOT_OWNER: ErrorReason.ValueType  # 42
 ERROR_REASON_NOT_SEATED: ErrorReason.ValueType  # 43
 """PERMISSION_DENIED. The token owns the table but has no seat at it. Metadata: `table_id`."""
 ERROR_REASON_STALE_TURN: ErrorReason.ValueType  # 60
-"""ABORTED. `turn` isn't the number of the open decision. Read the view and decide again. Metadata:
-`turn` (given), `current_turn`.
+"""ABORTED. `turn` isn't the number of the open decision: another was answered in the meantime, by the
+stand-in perhaps. Read the view and decide again. Metadata: `turn` (given), `current_turn`.
 """
 ERROR_REASON_ILLEGAL_ACTION: ErrorReason.ValueType  # 61
 """INVALID_ARGUMENT. The action breaks a rule, or isn't legal in this position. Metadata: `rule`,

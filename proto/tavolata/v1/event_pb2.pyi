@@ -424,7 +424,7 @@ Global___SearchShown: _TypeAlias = SearchShown  # noqa: Y015
 
 @_typing.final
 class Snapshot(_message.Message):
-    """The whole picture at one event number."""
+    """The whole picture at one event number, to begin with or to replace what a client had."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -444,7 +444,7 @@ class Snapshot(_message.Message):
 
     @_builtins.property
     def view(self) -> _view_pb2.View:
-        """The caller's view. Absent: the match hasn't started, or was aborted before it did."""
+        """The caller's view. Absent: the match hasn't started, or never did."""
 
     def __init__(
         self,

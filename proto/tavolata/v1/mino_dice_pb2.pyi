@@ -284,8 +284,8 @@ class _MinoDicePhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MinoDic
     MINO_DICE_PHASE_ROLL: _MinoDicePhase.ValueType  # 2
     """`roll`: one seat is to roll a die (MD-6)."""
     MINO_DICE_PHASE_BOOKED: _MinoDicePhase.ValueType  # 3
-    """`booked`: a hand has been scored and the next isn't drawn. The service passes on at once, so this
-    phase is seen in replays only.
+    """`booked`: a hand has been scored and the next isn't drawn. A match passes on at once, so no view of
+    the service is in this phase.
     """
     MINO_DICE_PHASE_OVER: _MinoDicePhase.ValueType  # 4
     """`over`: the match has ended."""
@@ -300,8 +300,8 @@ MINO_DICE_PHASE_BID: MinoDicePhase.ValueType  # 1
 MINO_DICE_PHASE_ROLL: MinoDicePhase.ValueType  # 2
 """`roll`: one seat is to roll a die (MD-6)."""
 MINO_DICE_PHASE_BOOKED: MinoDicePhase.ValueType  # 3
-"""`booked`: a hand has been scored and the next isn't drawn. The service passes on at once, so this
-phase is seen in replays only.
+"""`booked`: a hand has been scored and the next isn't drawn. A match passes on at once, so no view of
+the service is in this phase.
 """
 MINO_DICE_PHASE_OVER: MinoDicePhase.ValueType  # 4
 """`over`: the match has ended."""

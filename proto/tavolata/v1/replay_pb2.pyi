@@ -67,7 +67,11 @@ class Replay(_message.Message):
     ENTRIES_FIELD_NUMBER: _builtins.int
     FINAL_HASH_FIELD_NUMBER: _builtins.int
     final_hash: _builtins.bytes
-    """The running hash after the last event, 32 bytes."""
+    """The running hash after the last entry, 32 bytes. It starts from the game, the version of its rules,
+    the number of seats, the options and the commitment, and takes in every chance outcome, every
+    decision and every event of the game, in order; events of the table, which don't bear on the game,
+    are not in it.
+    """
     @_builtins.property
     def table(self) -> _table_pb2.Table:
         """The table at the end: id, settings, rules version, seats, commitment, nonces, result."""
@@ -100,13 +104,19 @@ Global___Replay: _TypeAlias = Replay  # noqa: Y015
 
 @_typing.final
 class ReplayEntry(_message.Message):
-    """One step of a replay."""
+    """One entry of a replay."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CHANCE_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
+    RUNNING_HASH_FIELD_NUMBER: _builtins.int
+    running_hash: _builtins.bytes
+    """The running hash at this point, 32 bytes. It is present with the last entry of the first deal and
+    with the last entry of each decision, its choices and all that followed from it; in between it is
+    empty.
+    """
     @_builtins.property
     def chance(self) -> Global___ChanceOutcome:
         """Something random. Absent from a replay without proof."""
@@ -125,10 +135,11 @@ class ReplayEntry(_message.Message):
         chance: Global___ChanceOutcome | None = ...,
         decision: Global___Decision | None = ...,
         event: Global___RecordedEvent | None = ...,
+        running_hash: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["chance", b"chance", "decision", b"decision", "entry", b"entry", "event", b"event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chance", b"chance", "decision", b"decision", "entry", b"entry", "event", b"event"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chance", b"chance", "decision", b"decision", "entry", b"entry", "event", b"event", "running_hash", b"running_hash"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_entry: _TypeAlias = _typing.Literal["chance", "decision", "event"]  # noqa: Y015
     _WhichOneofArgType_entry: _TypeAlias = _typing.Literal["entry", b"entry"]  # noqa: Y015
@@ -188,19 +199,21 @@ class ShuffleOutcome(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ORDER_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def order(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The place that each thing had before the shuffle, from 0, in the order after it."""
+    def items(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The things in their order after the shuffle, by the names that the game's notation has for them,
+        such as `QC` for a card or `red` for a die. The rules of the game say what the order was before.
+        """
 
     def __init__(
         self,
         *,
-        order: _abc.Iterable[_builtins.int] | None = ...,
+        items: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["order", b"order"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -308,9 +321,6 @@ class RecordedEvent(_message.Message):
 
     EVENT_FIELD_NUMBER: _builtins.int
     SECRET_TO_FIELD_NUMBER: _builtins.int
-    RUNNING_HASH_FIELD_NUMBER: _builtins.int
-    running_hash: _builtins.bytes
-    """The running hash after this event, 32 bytes."""
     @_builtins.property
     def event(self) -> _event_pb2.Event:
         """The event. With proof nothing is hidden in it; without, it is as the reader was allowed to see it."""
@@ -324,11 +334,10 @@ class RecordedEvent(_message.Message):
         *,
         event: _event_pb2.Event | None = ...,
         secret_to: _abc.Iterable[_builtins.int] | None = ...,
-        running_hash: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "running_hash", b"running_hash", "secret_to", b"secret_to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event", "secret_to", b"secret_to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

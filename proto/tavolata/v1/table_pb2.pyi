@@ -141,7 +141,7 @@ class Table(_message.Message):
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
-    """Id of the table: 22 characters that can't be guessed."""
+    """Id of the table: letters, digits, `-` and `_` that can't be guessed."""
     rules_version: _builtins.str
     """The version of the game's rules. A match is played to its end by the version it began with."""
     state: Global___TableState.ValueType
@@ -466,7 +466,7 @@ class CallerSeat(_message.Message):
 
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     display_name: _builtins.str
-    """The name that the others see, at most 64 characters."""
+    """The name that the others see: at most 64 characters, none of them a control character."""
     def __init__(
         self,
         *,

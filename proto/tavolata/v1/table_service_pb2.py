@@ -22,17 +22,17 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from tavolata.v1 import errors_pb2 as tavolata_dot_v1_dot_errors__pb2
 from tavolata.v1 import event_pb2 as tavolata_dot_v1_dot_event__pb2
 from tavolata.v1 import game_pb2 as tavolata_dot_v1_dot_game__pb2
+from tavolata.v1 import play_pb2 as tavolata_dot_v1_dot_play__pb2
 from tavolata.v1 import player_pb2 as tavolata_dot_v1_dot_player__pb2
 from tavolata.v1 import replay_pb2 as tavolata_dot_v1_dot_replay__pb2
 from tavolata.v1 import table_pb2 as tavolata_dot_v1_dot_table__pb2
 from tavolata.v1 import view_pb2 as tavolata_dot_v1_dot_view__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ftavolata/v1/table_service.proto\x12\x0btavolata.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18tavolata/v1/errors.proto\x1a\x17tavolata/v1/event.proto\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\x1a\x18tavolata/v1/replay.proto\x1a\x17tavolata/v1/table.proto\x1a\x16tavolata/v1/view.proto\"\x8f\x01\n\x12\x43reateTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12,\n\x08settings\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.TableSettings\x12$\n\x05seats\x18\x03 \x03(\x0b\x32\x15.tavolata.v1.SeatPlan\x12\x11\n\x04seed\x18\x04 \x01(\x0c\x42\x03\x80\x01\x01\"h\n\x13\x43reateTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\x42\x07\n\x05_seat\"#\n\x0fGetTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"5\n\x10GetTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"y\n\x10JoinTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\t\x12\r\n\x05nonce\x18\x05 \x01(\x0c\x42\x07\n\x05_seat\"X\n\x11JoinTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\"9\n\x11LeaveTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"7\n\x12LeaveTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"\x9c\x01\n\x0eSetSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12%\n\x04open\x18\x04 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12#\n\x02\x61i\x18\x05 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\n\n\x08occupant\"4\n\x0fSetSeatResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"H\n\x11StartMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\r\n\x05nonce\x18\x03 \x01(\x0c\"7\n\x12StartMatchResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"H\n\x0eGetViewRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12$\n\x07\x65xplain\x18\x02 \x03(\x0b\x32\x13.tavolata.v1.Action\"h\n\x0fGetViewResponse\x12\x1f\n\x04view\x18\x01 \x01(\x0b\x32\x11.tavolata.v1.View\x12\x34\n\x0c\x65xplanations\x18\x02 \x03(\x0b\x32\x1e.tavolata.v1.ActionExplanation\"l\n\x11PlayActionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12#\n\x06\x61\x63tion\x18\x04 \x01(\x0b\x32\x13.tavolata.v1.Action\"A\n\x12PlayActionResponse\x12+\n\x07receipt\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.ActionReceipt\"3\n\rActionReceipt\x12\x0c\n\x04turn\x18\x01 \x01(\r\x12\x14\n\x0c\x65vent_number\x18\x02 \x01(\x04\"c\n\x11WatchTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x18\n\x0b\x61\x66ter_event\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nwith_views\x18\x03 \x01(\x08\x42\x0e\n\x0c_after_event\"\x98\x01\n\x12WatchTableResponse\x12)\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.SnapshotH\x00\x12#\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x12.tavolata.v1.EventH\x00\x12\'\n\x07\x63losing\x18\x03 \x01(\x0b\x32\x14.tavolata.v1.ClosingH\x00\x42\t\n\x07message\"\xc2\x01\n\x11PlayStreamRequest\x12)\n\x06\x61ttach\x18\x01 \x01(\x0b\x32\x17.tavolata.v1.AttachSeatH\x00\x12)\n\x04play\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.PlayAttachedH\x00\x12)\n\x06\x64\x65tach\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.DetachSeatH\x00\x12!\n\x04ping\x18\x04 \x01(\x0b\x32\x11.tavolata.v1.PingH\x00\x42\t\n\x07message\"\x80\x01\n\nAttachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x18\n\x0b\x61\x66ter_event\x18\x04 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nwith_views\x18\x05 \x01(\x08\x42\x0e\n\x0c_after_event\"e\n\x0cPlayAttached\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12#\n\x06\x61\x63tion\x18\x04 \x01(\x0b\x32\x13.tavolata.v1.Action\"\x1c\n\nDetachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\"\x17\n\x04Ping\x12\x0f\n\x07payload\x18\x01 \x01(\x04\"\xca\x02\n\x12PlayStreamResponse\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12)\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x15.tavolata.v1.AttachedH\x00\x12)\n\x06result\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.PlayResultH\x00\x12)\n\x08snapshot\x18\x04 \x01(\x0b\x32\x15.tavolata.v1.SnapshotH\x00\x12#\n\x05\x65vent\x18\x05 \x01(\x0b\x32\x12.tavolata.v1.EventH\x00\x12\'\n\x07\x63losing\x18\x06 \x01(\x0b\x32\x14.tavolata.v1.ClosingH\x00\x12!\n\x04pong\x18\x07 \x01(\x0b\x32\x11.tavolata.v1.PongH\x00\x12\'\n\x07refused\x18\x08 \x01(\x0b\x32\x14.tavolata.v1.RefusalH\x00\x42\t\n\x07message\":\n\x08\x41ttached\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x12\n\nlast_event\x18\x02 \x01(\x04\x42\x07\n\x05_seat\"\x83\x01\n\nPlayResult\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12-\n\x07receipt\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.ActionReceiptH\x00\x12\'\n\x07refused\x18\x03 \x01(\x0b\x32\x14.tavolata.v1.RefusalH\x00\x42\t\n\x07outcome\"H\n\x04Pong\x12\x0f\n\x07payload\x18\x01 \x01(\x04\x12/\n\x0bserver_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"5\n\rResignRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"3\n\x0eResignResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"9\n\x11\x41\x62ortMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"7\n\x12\x41\x62ortMatchResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"$\n\x10GetReplayRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"8\n\x11GetReplayResponse\x12#\n\x06replay\x18\x01 \x01(\x0b\x32\x13.tavolata.v1.Replay2\x84\x08\n\x0cTableService\x12P\n\x0b\x43reateTable\x12\x1f.tavolata.v1.CreateTableRequest\x1a .tavolata.v1.CreateTableResponse\x12L\n\x08GetTable\x12\x1c.tavolata.v1.GetTableRequest\x1a\x1d.tavolata.v1.GetTableResponse\"\x03\x90\x02\x01\x12J\n\tJoinTable\x12\x1d.tavolata.v1.JoinTableRequest\x1a\x1e.tavolata.v1.JoinTableResponse\x12M\n\nLeaveTable\x12\x1e.tavolata.v1.LeaveTableRequest\x1a\x1f.tavolata.v1.LeaveTableResponse\x12\x44\n\x07SetSeat\x12\x1b.tavolata.v1.SetSeatRequest\x1a\x1c.tavolata.v1.SetSeatResponse\x12M\n\nStartMatch\x12\x1e.tavolata.v1.StartMatchRequest\x1a\x1f.tavolata.v1.StartMatchResponse\x12I\n\x07GetView\x12\x1b.tavolata.v1.GetViewRequest\x1a\x1c.tavolata.v1.GetViewResponse\"\x03\x90\x02\x01\x12M\n\nPlayAction\x12\x1e.tavolata.v1.PlayActionRequest\x1a\x1f.tavolata.v1.PlayActionResponse\x12T\n\nWatchTable\x12\x1e.tavolata.v1.WatchTableRequest\x1a\x1f.tavolata.v1.WatchTableResponse\"\x03\x90\x02\x01\x30\x01\x12Q\n\nPlayStream\x12\x1e.tavolata.v1.PlayStreamRequest\x1a\x1f.tavolata.v1.PlayStreamResponse(\x01\x30\x01\x12\x41\n\x06Resign\x12\x1a.tavolata.v1.ResignRequest\x1a\x1b.tavolata.v1.ResignResponse\x12M\n\nAbortMatch\x12\x1e.tavolata.v1.AbortMatchRequest\x1a\x1f.tavolata.v1.AbortMatchResponse\x12O\n\tGetReplay\x12\x1d.tavolata.v1.GetReplayRequest\x1a\x1e.tavolata.v1.GetReplayResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ftavolata/v1/table_service.proto\x12\x0btavolata.v1\x1a\x18tavolata/v1/errors.proto\x1a\x17tavolata/v1/event.proto\x1a\x16tavolata/v1/game.proto\x1a\x16tavolata/v1/play.proto\x1a\x18tavolata/v1/player.proto\x1a\x18tavolata/v1/replay.proto\x1a\x17tavolata/v1/table.proto\x1a\x16tavolata/v1/view.proto\"\x8f\x01\n\x12\x43reateTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12,\n\x08settings\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.TableSettings\x12$\n\x05seats\x18\x03 \x03(\x0b\x32\x15.tavolata.v1.SeatPlan\x12\x11\n\x04seed\x18\x04 \x01(\x0c\x42\x03\x80\x01\x01\"h\n\x13\x43reateTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12\x11\n\x04seat\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\x42\x07\n\x05_seat\"#\n\x0fGetTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"5\n\x10GetTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"y\n\x10JoinTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x11\n\x04seat\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x14\n\x0c\x64isplay_name\x18\x04 \x01(\t\x12\r\n\x05nonce\x18\x05 \x01(\x0c\x42\x07\n\x05_seat\"X\n\x11JoinTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\"9\n\x11LeaveTableRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"7\n\x12LeaveTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"\x9c\x01\n\x0eSetSeatRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12%\n\x04open\x18\x04 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12#\n\x02\x61i\x18\x05 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\n\n\x08occupant\"4\n\x0fSetSeatResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"H\n\x11StartMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\r\n\x05nonce\x18\x03 \x01(\x0c\"7\n\x12StartMatchResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"H\n\x0eGetViewRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12$\n\x07\x65xplain\x18\x02 \x03(\x0b\x32\x13.tavolata.v1.Action\"h\n\x0fGetViewResponse\x12\x1f\n\x04view\x18\x01 \x01(\x0b\x32\x11.tavolata.v1.View\x12\x34\n\x0c\x65xplanations\x18\x02 \x03(\x0b\x32\x1e.tavolata.v1.ActionExplanation\"l\n\x11PlayActionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12#\n\x06\x61\x63tion\x18\x04 \x01(\x0b\x32\x13.tavolata.v1.Action\"A\n\x12PlayActionResponse\x12+\n\x07receipt\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.ActionReceipt\"c\n\x11WatchTableRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12\x18\n\x0b\x61\x66ter_event\x18\x02 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nwith_views\x18\x03 \x01(\x08\x42\x0e\n\x0c_after_event\"\x98\x01\n\x12WatchTableResponse\x12)\n\x08snapshot\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.SnapshotH\x00\x12#\n\x05\x65vent\x18\x02 \x01(\x0b\x32\x12.tavolata.v1.EventH\x00\x12\'\n\x07\x63losing\x18\x03 \x01(\x0b\x32\x14.tavolata.v1.ClosingH\x00\x42\t\n\x07message\"\xc2\x01\n\x11PlayStreamRequest\x12)\n\x06\x61ttach\x18\x01 \x01(\x0b\x32\x17.tavolata.v1.AttachSeatH\x00\x12)\n\x04play\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.PlayAttachedH\x00\x12)\n\x06\x64\x65tach\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.DetachSeatH\x00\x12!\n\x04ping\x18\x04 \x01(\x0b\x32\x11.tavolata.v1.PingH\x00\x42\t\n\x07message\"\xca\x02\n\x12PlayStreamResponse\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12)\n\x08\x61ttached\x18\x02 \x01(\x0b\x32\x15.tavolata.v1.AttachedH\x00\x12)\n\x06result\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.PlayResultH\x00\x12)\n\x08snapshot\x18\x04 \x01(\x0b\x32\x15.tavolata.v1.SnapshotH\x00\x12#\n\x05\x65vent\x18\x05 \x01(\x0b\x32\x12.tavolata.v1.EventH\x00\x12\'\n\x07\x63losing\x18\x06 \x01(\x0b\x32\x14.tavolata.v1.ClosingH\x00\x12!\n\x04pong\x18\x07 \x01(\x0b\x32\x11.tavolata.v1.PongH\x00\x12\'\n\x07refused\x18\x08 \x01(\x0b\x32\x14.tavolata.v1.RefusalH\x00\x42\t\n\x07message\"5\n\rResignRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"3\n\x0eResignResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"9\n\x11\x41\x62ortMatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\"7\n\x12\x41\x62ortMatchResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\"$\n\x10GetReplayRequest\x12\x10\n\x08table_id\x18\x01 \x01(\t\"8\n\x11GetReplayResponse\x12#\n\x06replay\x18\x01 \x01(\x0b\x32\x13.tavolata.v1.Replay2\x84\x08\n\x0cTableService\x12P\n\x0b\x43reateTable\x12\x1f.tavolata.v1.CreateTableRequest\x1a .tavolata.v1.CreateTableResponse\x12L\n\x08GetTable\x12\x1c.tavolata.v1.GetTableRequest\x1a\x1d.tavolata.v1.GetTableResponse\"\x03\x90\x02\x01\x12J\n\tJoinTable\x12\x1d.tavolata.v1.JoinTableRequest\x1a\x1e.tavolata.v1.JoinTableResponse\x12M\n\nLeaveTable\x12\x1e.tavolata.v1.LeaveTableRequest\x1a\x1f.tavolata.v1.LeaveTableResponse\x12\x44\n\x07SetSeat\x12\x1b.tavolata.v1.SetSeatRequest\x1a\x1c.tavolata.v1.SetSeatResponse\x12M\n\nStartMatch\x12\x1e.tavolata.v1.StartMatchRequest\x1a\x1f.tavolata.v1.StartMatchResponse\x12I\n\x07GetView\x12\x1b.tavolata.v1.GetViewRequest\x1a\x1c.tavolata.v1.GetViewResponse\"\x03\x90\x02\x01\x12M\n\nPlayAction\x12\x1e.tavolata.v1.PlayActionRequest\x1a\x1f.tavolata.v1.PlayActionResponse\x12T\n\nWatchTable\x12\x1e.tavolata.v1.WatchTableRequest\x1a\x1f.tavolata.v1.WatchTableResponse\"\x03\x90\x02\x01\x30\x01\x12Q\n\nPlayStream\x12\x1e.tavolata.v1.PlayStreamRequest\x1a\x1f.tavolata.v1.PlayStreamResponse(\x01\x30\x01\x12\x41\n\x06Resign\x12\x1a.tavolata.v1.ResignRequest\x1a\x1b.tavolata.v1.ResignResponse\x12M\n\nAbortMatch\x12\x1e.tavolata.v1.AbortMatchRequest\x1a\x1f.tavolata.v1.AbortMatchResponse\x12O\n\tGetReplay\x12\x1d.tavolata.v1.GetReplayRequest\x1a\x1e.tavolata.v1.GetReplayResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,8 +45,6 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATETABLERESPONSE'].fields_by_name['token']._serialized_options = b'\200\001\001'
   _globals['_JOINTABLERESPONSE'].fields_by_name['token']._loaded_options = None
   _globals['_JOINTABLERESPONSE'].fields_by_name['token']._serialized_options = b'\200\001\001'
-  _globals['_ATTACHSEAT'].fields_by_name['token']._loaded_options = None
-  _globals['_ATTACHSEAT'].fields_by_name['token']._serialized_options = b'\200\001\001'
   _globals['_TABLESERVICE'].methods_by_name['GetTable']._loaded_options = None
   _globals['_TABLESERVICE'].methods_by_name['GetTable']._serialized_options = b'\220\002\001'
   _globals['_TABLESERVICE'].methods_by_name['GetView']._loaded_options = None
@@ -55,74 +53,58 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TABLESERVICE'].methods_by_name['WatchTable']._serialized_options = b'\220\002\001'
   _globals['_TABLESERVICE'].methods_by_name['GetReplay']._loaded_options = None
   _globals['_TABLESERVICE'].methods_by_name['GetReplay']._serialized_options = b'\220\002\001'
-  _globals['_CREATETABLEREQUEST']._serialized_start=258
-  _globals['_CREATETABLEREQUEST']._serialized_end=401
-  _globals['_CREATETABLERESPONSE']._serialized_start=403
-  _globals['_CREATETABLERESPONSE']._serialized_end=507
-  _globals['_GETTABLEREQUEST']._serialized_start=509
-  _globals['_GETTABLEREQUEST']._serialized_end=544
-  _globals['_GETTABLERESPONSE']._serialized_start=546
-  _globals['_GETTABLERESPONSE']._serialized_end=599
-  _globals['_JOINTABLEREQUEST']._serialized_start=601
-  _globals['_JOINTABLEREQUEST']._serialized_end=722
-  _globals['_JOINTABLERESPONSE']._serialized_start=724
-  _globals['_JOINTABLERESPONSE']._serialized_end=812
-  _globals['_LEAVETABLEREQUEST']._serialized_start=814
-  _globals['_LEAVETABLEREQUEST']._serialized_end=871
-  _globals['_LEAVETABLERESPONSE']._serialized_start=873
-  _globals['_LEAVETABLERESPONSE']._serialized_end=928
-  _globals['_SETSEATREQUEST']._serialized_start=931
-  _globals['_SETSEATREQUEST']._serialized_end=1087
-  _globals['_SETSEATRESPONSE']._serialized_start=1089
-  _globals['_SETSEATRESPONSE']._serialized_end=1141
-  _globals['_STARTMATCHREQUEST']._serialized_start=1143
-  _globals['_STARTMATCHREQUEST']._serialized_end=1215
-  _globals['_STARTMATCHRESPONSE']._serialized_start=1217
-  _globals['_STARTMATCHRESPONSE']._serialized_end=1272
-  _globals['_GETVIEWREQUEST']._serialized_start=1274
-  _globals['_GETVIEWREQUEST']._serialized_end=1346
-  _globals['_GETVIEWRESPONSE']._serialized_start=1348
-  _globals['_GETVIEWRESPONSE']._serialized_end=1452
-  _globals['_PLAYACTIONREQUEST']._serialized_start=1454
-  _globals['_PLAYACTIONREQUEST']._serialized_end=1562
-  _globals['_PLAYACTIONRESPONSE']._serialized_start=1564
-  _globals['_PLAYACTIONRESPONSE']._serialized_end=1629
-  _globals['_ACTIONRECEIPT']._serialized_start=1631
-  _globals['_ACTIONRECEIPT']._serialized_end=1682
-  _globals['_WATCHTABLEREQUEST']._serialized_start=1684
-  _globals['_WATCHTABLEREQUEST']._serialized_end=1783
-  _globals['_WATCHTABLERESPONSE']._serialized_start=1786
-  _globals['_WATCHTABLERESPONSE']._serialized_end=1938
-  _globals['_PLAYSTREAMREQUEST']._serialized_start=1941
-  _globals['_PLAYSTREAMREQUEST']._serialized_end=2135
-  _globals['_ATTACHSEAT']._serialized_start=2138
-  _globals['_ATTACHSEAT']._serialized_end=2266
-  _globals['_PLAYATTACHED']._serialized_start=2268
-  _globals['_PLAYATTACHED']._serialized_end=2369
-  _globals['_DETACHSEAT']._serialized_start=2371
-  _globals['_DETACHSEAT']._serialized_end=2399
-  _globals['_PING']._serialized_start=2401
-  _globals['_PING']._serialized_end=2424
-  _globals['_PLAYSTREAMRESPONSE']._serialized_start=2427
-  _globals['_PLAYSTREAMRESPONSE']._serialized_end=2757
-  _globals['_ATTACHED']._serialized_start=2759
-  _globals['_ATTACHED']._serialized_end=2817
-  _globals['_PLAYRESULT']._serialized_start=2820
-  _globals['_PLAYRESULT']._serialized_end=2951
-  _globals['_PONG']._serialized_start=2953
-  _globals['_PONG']._serialized_end=3025
-  _globals['_RESIGNREQUEST']._serialized_start=3027
-  _globals['_RESIGNREQUEST']._serialized_end=3080
-  _globals['_RESIGNRESPONSE']._serialized_start=3082
-  _globals['_RESIGNRESPONSE']._serialized_end=3133
-  _globals['_ABORTMATCHREQUEST']._serialized_start=3135
-  _globals['_ABORTMATCHREQUEST']._serialized_end=3192
-  _globals['_ABORTMATCHRESPONSE']._serialized_start=3194
-  _globals['_ABORTMATCHRESPONSE']._serialized_end=3249
-  _globals['_GETREPLAYREQUEST']._serialized_start=3251
-  _globals['_GETREPLAYREQUEST']._serialized_end=3287
-  _globals['_GETREPLAYRESPONSE']._serialized_start=3289
-  _globals['_GETREPLAYRESPONSE']._serialized_end=3345
-  _globals['_TABLESERVICE']._serialized_start=3348
-  _globals['_TABLESERVICE']._serialized_end=4376
+  _globals['_CREATETABLEREQUEST']._serialized_start=249
+  _globals['_CREATETABLEREQUEST']._serialized_end=392
+  _globals['_CREATETABLERESPONSE']._serialized_start=394
+  _globals['_CREATETABLERESPONSE']._serialized_end=498
+  _globals['_GETTABLEREQUEST']._serialized_start=500
+  _globals['_GETTABLEREQUEST']._serialized_end=535
+  _globals['_GETTABLERESPONSE']._serialized_start=537
+  _globals['_GETTABLERESPONSE']._serialized_end=590
+  _globals['_JOINTABLEREQUEST']._serialized_start=592
+  _globals['_JOINTABLEREQUEST']._serialized_end=713
+  _globals['_JOINTABLERESPONSE']._serialized_start=715
+  _globals['_JOINTABLERESPONSE']._serialized_end=803
+  _globals['_LEAVETABLEREQUEST']._serialized_start=805
+  _globals['_LEAVETABLEREQUEST']._serialized_end=862
+  _globals['_LEAVETABLERESPONSE']._serialized_start=864
+  _globals['_LEAVETABLERESPONSE']._serialized_end=919
+  _globals['_SETSEATREQUEST']._serialized_start=922
+  _globals['_SETSEATREQUEST']._serialized_end=1078
+  _globals['_SETSEATRESPONSE']._serialized_start=1080
+  _globals['_SETSEATRESPONSE']._serialized_end=1132
+  _globals['_STARTMATCHREQUEST']._serialized_start=1134
+  _globals['_STARTMATCHREQUEST']._serialized_end=1206
+  _globals['_STARTMATCHRESPONSE']._serialized_start=1208
+  _globals['_STARTMATCHRESPONSE']._serialized_end=1263
+  _globals['_GETVIEWREQUEST']._serialized_start=1265
+  _globals['_GETVIEWREQUEST']._serialized_end=1337
+  _globals['_GETVIEWRESPONSE']._serialized_start=1339
+  _globals['_GETVIEWRESPONSE']._serialized_end=1443
+  _globals['_PLAYACTIONREQUEST']._serialized_start=1445
+  _globals['_PLAYACTIONREQUEST']._serialized_end=1553
+  _globals['_PLAYACTIONRESPONSE']._serialized_start=1555
+  _globals['_PLAYACTIONRESPONSE']._serialized_end=1620
+  _globals['_WATCHTABLEREQUEST']._serialized_start=1622
+  _globals['_WATCHTABLEREQUEST']._serialized_end=1721
+  _globals['_WATCHTABLERESPONSE']._serialized_start=1724
+  _globals['_WATCHTABLERESPONSE']._serialized_end=1876
+  _globals['_PLAYSTREAMREQUEST']._serialized_start=1879
+  _globals['_PLAYSTREAMREQUEST']._serialized_end=2073
+  _globals['_PLAYSTREAMRESPONSE']._serialized_start=2076
+  _globals['_PLAYSTREAMRESPONSE']._serialized_end=2406
+  _globals['_RESIGNREQUEST']._serialized_start=2408
+  _globals['_RESIGNREQUEST']._serialized_end=2461
+  _globals['_RESIGNRESPONSE']._serialized_start=2463
+  _globals['_RESIGNRESPONSE']._serialized_end=2514
+  _globals['_ABORTMATCHREQUEST']._serialized_start=2516
+  _globals['_ABORTMATCHREQUEST']._serialized_end=2573
+  _globals['_ABORTMATCHRESPONSE']._serialized_start=2575
+  _globals['_ABORTMATCHRESPONSE']._serialized_end=2630
+  _globals['_GETREPLAYREQUEST']._serialized_start=2632
+  _globals['_GETREPLAYREQUEST']._serialized_end=2668
+  _globals['_GETREPLAYRESPONSE']._serialized_start=2670
+  _globals['_GETREPLAYRESPONSE']._serialized_end=2726
+  _globals['_TABLESERVICE']._serialized_start=2729
+  _globals['_TABLESERVICE']._serialized_end=3757
 # @@protoc_insertion_point(module_scope)

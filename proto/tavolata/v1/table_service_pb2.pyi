@@ -6,11 +6,11 @@ The service for everything that happens at tables."""
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from tavolata.v1 import errors_pb2 as _errors_pb2
 from tavolata.v1 import event_pb2 as _event_pb2
 from tavolata.v1 import game_pb2 as _game_pb2
+from tavolata.v1 import play_pb2 as _play_pb2
 from tavolata.v1 import player_pb2 as _player_pb2
 from tavolata.v1 import replay_pb2 as _replay_pb2
 from tavolata.v1 import table_pb2 as _table_pb2
@@ -162,11 +162,15 @@ class JoinTableRequest(_message.Message):
     table_id: _builtins.str
     """Id of the table. Required."""
     seat: _builtins.int
-    """The seat wanted. Absent: the open seat with the lowest number. Not read when a seat is taken back."""
+    """The seat wanted. Absent: the open seat with the lowest number. With a seat's token it must be absent
+    or that seat.
+    """
     display_name: _builtins.str
-    """The name that the others see, at most 64 characters."""
+    """The name that the others see: at most 64 characters, none of them a control character. Not read
+    with a seat's token.
+    """
     nonce: _builtins.bytes
-    """Bytes to add to the match seed, at most 64; see Fairness. Empty: none."""
+    """Bytes to add to the match seed, at most 64; see Fairness. Empty: none. Not read with a seat's token."""
     def __init__(
         self,
         *,
@@ -198,7 +202,7 @@ class JoinTableResponse(_message.Message):
     seat: _builtins.int
     """The caller's seat."""
     token: _builtins.str
-    """The seat's token. Empty: the seat was taken back, with the token that was sent."""
+    """The seat's token. Empty: it is the token that was sent."""
     @_builtins.property
     def table(self) -> _table_pb2.Table:
         """The table."""
@@ -492,13 +496,13 @@ class PlayActionResponse(_message.Message):
 
     RECEIPT_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def receipt(self) -> Global___ActionReceipt:
+    def receipt(self) -> _play_pb2.ActionReceipt:
         """What was recorded."""
 
     def __init__(
         self,
         *,
-        receipt: Global___ActionReceipt | None = ...,
+        receipt: _play_pb2.ActionReceipt | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -507,34 +511,6 @@ class PlayActionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PlayActionResponse: _TypeAlias = PlayActionResponse  # noqa: Y015
-
-@_typing.final
-class ActionReceipt(_message.Message):
-    """An action that is recorded for good."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    TURN_FIELD_NUMBER: _builtins.int
-    EVENT_NUMBER_FIELD_NUMBER: _builtins.int
-    turn: _builtins.int
-    """Number of the decision that is open after it: the same as before while other seats have yet to
-    commit.
-    """
-    event_number: _builtins.int
-    """Number of the last event that it caused. A view that includes this event includes the action."""
-    def __init__(
-        self,
-        *,
-        turn: _builtins.int = ...,
-        event_number: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["event_number", b"event_number", "turn", b"turn"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ActionReceipt: _TypeAlias = ActionReceipt  # noqa: Y015
 
 @_typing.final
 class WatchTableRequest(_message.Message):
@@ -621,28 +597,28 @@ class PlayStreamRequest(_message.Message):
     DETACH_FIELD_NUMBER: _builtins.int
     PING_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def attach(self) -> Global___AttachSeat:
+    def attach(self) -> _play_pb2.AttachSeat:
         """Attach a seat, or a spectator's place."""
 
     @_builtins.property
-    def play(self) -> Global___PlayAttached:
+    def play(self) -> _play_pb2.PlayAttached:
         """Play for an attached seat."""
 
     @_builtins.property
-    def detach(self) -> Global___DetachSeat:
+    def detach(self) -> _play_pb2.DetachSeat:
         """Detach a seat. The seat itself is not left."""
 
     @_builtins.property
-    def ping(self) -> Global___Ping:
+    def ping(self) -> _play_pb2.Ping:
         """Ask for a sign of life."""
 
     def __init__(
         self,
         *,
-        attach: Global___AttachSeat | None = ...,
-        play: Global___PlayAttached | None = ...,
-        detach: Global___DetachSeat | None = ...,
-        ping: Global___Ping | None = ...,
+        attach: _play_pb2.AttachSeat | None = ...,
+        play: _play_pb2.PlayAttached | None = ...,
+        detach: _play_pb2.DetachSeat | None = ...,
+        ping: _play_pb2.Ping | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attach", b"attach", "detach", b"detach", "message", b"message", "ping", b"ping", "play", b"play"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -653,128 +629,6 @@ class PlayStreamRequest(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
 Global___PlayStreamRequest: _TypeAlias = PlayStreamRequest  # noqa: Y015
-
-@_typing.final
-class AttachSeat(_message.Message):
-    """Attaches a seat, or a spectator's place, to the stream."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    HANDLE_FIELD_NUMBER: _builtins.int
-    TABLE_ID_FIELD_NUMBER: _builtins.int
-    TOKEN_FIELD_NUMBER: _builtins.int
-    AFTER_EVENT_FIELD_NUMBER: _builtins.int
-    WITH_VIEWS_FIELD_NUMBER: _builtins.int
-    handle: _builtins.int
-    """A number of the client's choice, by which both sides name this seat on this stream. It must not be
-    in use; it may be used again once its closing message has come.
-    """
-    table_id: _builtins.str
-    """Id of the table. Required."""
-    token: _builtins.str
-    """The seat's token. Empty: a spectator's place."""
-    after_event: _builtins.int
-    """As in WatchTableRequest."""
-    with_views: _builtins.bool
-    """As in WatchTableRequest."""
-    def __init__(
-        self,
-        *,
-        handle: _builtins.int = ...,
-        table_id: _builtins.str = ...,
-        token: _builtins.str = ...,
-        after_event: _builtins.int | None = ...,
-        with_views: _builtins.bool = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event", "handle", b"handle", "table_id", b"table_id", "token", b"token", "with_views", b"with_views"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__after_event: _TypeAlias = _typing.Literal["after_event"]  # noqa: Y015
-    _WhichOneofArgType__after_event: _TypeAlias = _typing.Literal["_after_event", b"_after_event"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__after_event) -> _WhichOneofReturnType__after_event | None: ...
-
-Global___AttachSeat: _TypeAlias = AttachSeat  # noqa: Y015
-
-@_typing.final
-class PlayAttached(_message.Message):
-    """Plays for an attached seat."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    HANDLE_FIELD_NUMBER: _builtins.int
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
-    TURN_FIELD_NUMBER: _builtins.int
-    ACTION_FIELD_NUMBER: _builtins.int
-    handle: _builtins.int
-    """The handle of the seat."""
-    request_id: _builtins.str
-    """Makes the action idempotent, across streams and PlayAction alike. Required."""
-    turn: _builtins.int
-    """Number of the decision that this answers: `View.turn`."""
-    @_builtins.property
-    def action(self) -> _game_pb2.Action:
-        """The action. Required."""
-
-    def __init__(
-        self,
-        *,
-        handle: _builtins.int = ...,
-        request_id: _builtins.str = ...,
-        turn: _builtins.int = ...,
-        action: _game_pb2.Action | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "handle", b"handle", "request_id", b"request_id", "turn", b"turn"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___PlayAttached: _TypeAlias = PlayAttached  # noqa: Y015
-
-@_typing.final
-class DetachSeat(_message.Message):
-    """Detaches a seat from the stream. The server answers with a closing message."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    HANDLE_FIELD_NUMBER: _builtins.int
-    handle: _builtins.int
-    """The handle of the seat."""
-    def __init__(
-        self,
-        *,
-        handle: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["handle", b"handle"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DetachSeat: _TypeAlias = DetachSeat  # noqa: Y015
-
-@_typing.final
-class Ping(_message.Message):
-    """Asks for a sign of life."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAYLOAD_FIELD_NUMBER: _builtins.int
-    payload: _builtins.int
-    """Comes back in the pong."""
-    def __init__(
-        self,
-        *,
-        payload: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Ping: _TypeAlias = Ping  # noqa: Y015
 
 @_typing.final
 class PlayStreamResponse(_message.Message):
@@ -791,13 +645,13 @@ class PlayStreamResponse(_message.Message):
     PONG_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
     handle: _builtins.int
-    """The handle that it is about. Not set in a pong, nor in a refusal of a message without content."""
+    """The handle that it is about. 0 in a pong, and in the refusal of a message without content."""
     @_builtins.property
-    def attached(self) -> Global___Attached:
+    def attached(self) -> _play_pb2.Attached:
         """The handle is attached; its events follow."""
 
     @_builtins.property
-    def result(self) -> Global___PlayResult:
+    def result(self) -> _play_pb2.PlayResult:
         """What became of an action."""
 
     @_builtins.property
@@ -813,7 +667,7 @@ class PlayStreamResponse(_message.Message):
         """The watch of this handle ends; the handle is free."""
 
     @_builtins.property
-    def pong(self) -> Global___Pong:
+    def pong(self) -> _play_pb2.Pong:
         """A sign of life."""
 
     @_builtins.property
@@ -824,12 +678,12 @@ class PlayStreamResponse(_message.Message):
         self,
         *,
         handle: _builtins.int = ...,
-        attached: Global___Attached | None = ...,
-        result: Global___PlayResult | None = ...,
+        attached: _play_pb2.Attached | None = ...,
+        result: _play_pb2.PlayResult | None = ...,
         snapshot: _event_pb2.Snapshot | None = ...,
         event: _event_pb2.Event | None = ...,
         closing: _event_pb2.Closing | None = ...,
-        pong: Global___Pong | None = ...,
+        pong: _play_pb2.Pong | None = ...,
         refused: _errors_pb2.Refusal | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot"]  # noqa: Y015
@@ -841,98 +695,6 @@ class PlayStreamResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
 Global___PlayStreamResponse: _TypeAlias = PlayStreamResponse  # noqa: Y015
-
-@_typing.final
-class Attached(_message.Message):
-    """A handle is attached."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SEAT_FIELD_NUMBER: _builtins.int
-    LAST_EVENT_FIELD_NUMBER: _builtins.int
-    seat: _builtins.int
-    """The seat. Absent: a spectator's place."""
-    last_event: _builtins.int
-    """Number of the last event at this moment."""
-    def __init__(
-        self,
-        *,
-        seat: _builtins.int | None = ...,
-        last_event: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "last_event", b"last_event", "seat", b"seat"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
-    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
-
-Global___Attached: _TypeAlias = Attached  # noqa: Y015
-
-@_typing.final
-class PlayResult(_message.Message):
-    """What became of an action."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    REQUEST_ID_FIELD_NUMBER: _builtins.int
-    RECEIPT_FIELD_NUMBER: _builtins.int
-    REFUSED_FIELD_NUMBER: _builtins.int
-    request_id: _builtins.str
-    """The request id of the action."""
-    @_builtins.property
-    def receipt(self) -> Global___ActionReceipt:
-        """It is recorded."""
-
-    @_builtins.property
-    def refused(self) -> _errors_pb2.Refusal:
-        """It was refused and has changed nothing."""
-
-    def __init__(
-        self,
-        *,
-        request_id: _builtins.str = ...,
-        receipt: Global___ActionReceipt | None = ...,
-        refused: _errors_pb2.Refusal | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "receipt", b"receipt", "refused", b"refused"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "receipt", b"receipt", "refused", b"refused", "request_id", b"request_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["receipt", "refused"]  # noqa: Y015
-    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
-
-Global___PlayResult: _TypeAlias = PlayResult  # noqa: Y015
-
-@_typing.final
-class Pong(_message.Message):
-    """A sign of life."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAYLOAD_FIELD_NUMBER: _builtins.int
-    SERVER_TIME_FIELD_NUMBER: _builtins.int
-    payload: _builtins.int
-    """What the ping had."""
-    @_builtins.property
-    def server_time(self) -> _timestamp_pb2.Timestamp:
-        """The server's time."""
-
-    def __init__(
-        self,
-        *,
-        payload: _builtins.int = ...,
-        server_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["server_time", b"server_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "server_time", b"server_time"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Pong: _TypeAlias = Pong  # noqa: Y015
 
 @_typing.final
 class ResignRequest(_message.Message):

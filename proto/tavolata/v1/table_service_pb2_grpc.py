@@ -34,8 +34,10 @@ class TableServiceStub:
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
     NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -50,6 +52,7 @@ class TableServiceStub:
     RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
     RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
     UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+    INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 
@@ -135,8 +138,10 @@ class TableServiceServicer:
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
     NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -151,6 +156,7 @@ class TableServiceServicer:
     RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
     RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
     UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+    INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 
@@ -184,8 +190,9 @@ class TableServiceServicer:
     def JoinTable(self, request, context):
         """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
-        Called with the token of a seat that has left or run out of time, it takes that seat back from the
-        stand-in; the token stays as it is and isn't returned again.
+        Called with a token of the table, it gives no other. A seat's token returns that seat, and takes it
+        back from the stand-in if the person had left or run out of time. The token of an owner without a
+        seat becomes that of the seat taken.
 
         Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
         is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
@@ -206,10 +213,12 @@ class TableServiceServicer:
     def LeaveTable(self, request, context):
         """LeaveTable gets the caller up from its seat.
 
-        Before the match the seat is open again and its token is void; if the caller owned the table, that
-        passes to whoever has been seated longest, and with nobody left the table is aborted. In the match
-        the seat is absent: the stand-in plays for it until the caller acts or calls JoinTable with its
-        token.
+        Before the match the seat is open again and its token is void. In the match the seat is absent: the
+        stand-in plays for it until the caller acts or calls JoinTable with its token. When the last person
+        has left a match, it is parked.
+
+        If the caller owned the table, that passes to the person seated longest of those present. With
+        nobody to take it, a table before its match is aborted, and one in its match keeps its owner.
 
         Errors:
         UNAUTHENTICATED / MISSING_TOKEN       the call needs the token of a seat
@@ -317,6 +326,11 @@ class TableServiceServicer:
         the result. When the client half-closes, the server sends the results still due, then a closing
         message for each handle, and ends the stream with status OK. When the server stops it sends the
         closing messages too, and ends the stream with status UNAVAILABLE.
+
+        Refusals, beyond those of PlayAction and WatchTable:
+        ALREADY_EXISTS / HANDLE_IN_USE    the handle is attached
+        NOT_FOUND / UNKNOWN_HANDLE        the handle isn't attached
+        UNAUTHENTICATED / MISSING_TOKEN   a spectator's place can't play
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -324,7 +338,7 @@ class TableServiceServicer:
 
     def Resign(self, request, context):
         """Resign gives the caller's seat to the stand-in for good. The match goes on; points and place count
-        as played, and the result is marked.
+        as played, and the result is marked. The table's ownership passes as in LeaveTable.
 
         Errors:
         UNAUTHENTICATED / MISSING_TOKEN          the call needs the token of a seat
@@ -448,8 +462,10 @@ class TableService:
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
     NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -464,6 +480,7 @@ class TableService:
     RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
     RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
     UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+    INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 

@@ -35,8 +35,10 @@ class TableServiceStub:
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
       NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -51,6 +53,7 @@ class TableServiceStub:
       RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
       RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
       UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+      INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 
@@ -79,8 +82,9 @@ class TableServiceStub:
     JoinTable: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.JoinTableRequest, _table_service_pb2.JoinTableResponse]
     """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
-    Called with the token of a seat that has left or run out of time, it takes that seat back from the
-    stand-in; the token stays as it is and isn't returned again.
+    Called with a token of the table, it gives no other. A seat's token returns that seat, and takes it
+    back from the stand-in if the person had left or run out of time. The token of an owner without a
+    seat becomes that of the seat taken.
 
     Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
     is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
@@ -97,10 +101,12 @@ class TableServiceStub:
     LeaveTable: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.LeaveTableRequest, _table_service_pb2.LeaveTableResponse]
     """LeaveTable gets the caller up from its seat.
 
-    Before the match the seat is open again and its token is void; if the caller owned the table, that
-    passes to whoever has been seated longest, and with nobody left the table is aborted. In the match
-    the seat is absent: the stand-in plays for it until the caller acts or calls JoinTable with its
-    token.
+    Before the match the seat is open again and its token is void. In the match the seat is absent: the
+    stand-in plays for it until the caller acts or calls JoinTable with its token. When the last person
+    has left a match, it is parked.
+
+    If the caller owned the table, that passes to the person seated longest of those present. With
+    nobody to take it, a table before its match is aborted, and one in its match keeps its owner.
 
     Errors:
       UNAUTHENTICATED / MISSING_TOKEN       the call needs the token of a seat
@@ -184,10 +190,15 @@ class TableServiceStub:
     the result. When the client half-closes, the server sends the results still due, then a closing
     message for each handle, and ends the stream with status OK. When the server stops it sends the
     closing messages too, and ends the stream with status UNAVAILABLE.
+
+    Refusals, beyond those of PlayAction and WatchTable:
+      ALREADY_EXISTS / HANDLE_IN_USE    the handle is attached
+      NOT_FOUND / UNKNOWN_HANDLE        the handle isn't attached
+      UNAUTHENTICATED / MISSING_TOKEN   a spectator's place can't play
     """
     Resign: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.ResignRequest, _table_service_pb2.ResignResponse]
     """Resign gives the caller's seat to the stand-in for good. The match goes on; points and place count
-    as played, and the result is marked.
+    as played, and the result is marked. The table's ownership passes as in LeaveTable.
 
     Errors:
       UNAUTHENTICATED / MISSING_TOKEN          the call needs the token of a seat
@@ -225,8 +236,10 @@ class TableServiceAsyncStub(TableServiceStub):
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
       NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -241,6 +254,7 @@ class TableServiceAsyncStub(TableServiceStub):
       RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
       RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
       UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+      INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 
@@ -266,8 +280,9 @@ class TableServiceAsyncStub(TableServiceStub):
     JoinTable: _aio.UnaryUnaryMultiCallable[_table_service_pb2.JoinTableRequest, _table_service_pb2.JoinTableResponse]  # type: ignore[assignment]
     """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
-    Called with the token of a seat that has left or run out of time, it takes that seat back from the
-    stand-in; the token stays as it is and isn't returned again.
+    Called with a token of the table, it gives no other. A seat's token returns that seat, and takes it
+    back from the stand-in if the person had left or run out of time. The token of an owner without a
+    seat becomes that of the seat taken.
 
     Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
     is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
@@ -284,10 +299,12 @@ class TableServiceAsyncStub(TableServiceStub):
     LeaveTable: _aio.UnaryUnaryMultiCallable[_table_service_pb2.LeaveTableRequest, _table_service_pb2.LeaveTableResponse]  # type: ignore[assignment]
     """LeaveTable gets the caller up from its seat.
 
-    Before the match the seat is open again and its token is void; if the caller owned the table, that
-    passes to whoever has been seated longest, and with nobody left the table is aborted. In the match
-    the seat is absent: the stand-in plays for it until the caller acts or calls JoinTable with its
-    token.
+    Before the match the seat is open again and its token is void. In the match the seat is absent: the
+    stand-in plays for it until the caller acts or calls JoinTable with its token. When the last person
+    has left a match, it is parked.
+
+    If the caller owned the table, that passes to the person seated longest of those present. With
+    nobody to take it, a table before its match is aborted, and one in its match keeps its owner.
 
     Errors:
       UNAUTHENTICATED / MISSING_TOKEN       the call needs the token of a seat
@@ -371,10 +388,15 @@ class TableServiceAsyncStub(TableServiceStub):
     the result. When the client half-closes, the server sends the results still due, then a closing
     message for each handle, and ends the stream with status OK. When the server stops it sends the
     closing messages too, and ends the stream with status UNAVAILABLE.
+
+    Refusals, beyond those of PlayAction and WatchTable:
+      ALREADY_EXISTS / HANDLE_IN_USE    the handle is attached
+      NOT_FOUND / UNKNOWN_HANDLE        the handle isn't attached
+      UNAUTHENTICATED / MISSING_TOKEN   a spectator's place can't play
     """
     Resign: _aio.UnaryUnaryMultiCallable[_table_service_pb2.ResignRequest, _table_service_pb2.ResignResponse]  # type: ignore[assignment]
     """Resign gives the caller's seat to the stand-in for good. The match goes on; points and place count
-    as played, and the result is marked.
+    as played, and the result is marked. The table's ownership passes as in LeaveTable.
 
     Errors:
       UNAUTHENTICATED / MISSING_TOKEN          the call needs the token of a seat
@@ -411,8 +433,10 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
-    does nothing a second time and returns the same result, for as long as the table exists. The ids of
-    CreateTable and JoinTable must not be guessable, as repeating these calls gives the token.
+    does nothing a second time and returns the same result, for as long as the table exists; a table in
+    the result is the table as it is by then. The ids of CreateTable and JoinTable must not be guessable,
+    as repeating these calls gives the token. An id counts within its table and seat; without a seat,
+    within the table; those of CreateTable within the server.
 
     Errors. Every call that has a `table_id` may be refused with
       NOT_FOUND / TABLE_NOT_FOUND                  there is no such table, or no longer
@@ -427,6 +451,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
       RESOURCE_EXHAUSTED / LIMIT_EXCEEDED          RetryInfo says when to try again
       RESOURCE_EXHAUSTED / MESSAGE_TOO_LARGE       metadata has the greatest size
       UNAVAILABLE / SHUTTING_DOWN                  try again, at another replica if there is one
+      INTERNAL / INTERNAL_FAULT                    a fault of the server; metadata has the incident
     What else can be wrong stands with each call; see ErrorReason for the metadata.
     """
 
@@ -468,8 +493,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_table_service_pb2.JoinTableResponse, _abc.Awaitable[_table_service_pb2.JoinTableResponse]]:
         """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
-        Called with the token of a seat that has left or run out of time, it takes that seat back from the
-        stand-in; the token stays as it is and isn't returned again.
+        Called with a token of the table, it gives no other. A seat's token returns that seat, and takes it
+        back from the stand-in if the person had left or run out of time. The token of an owner without a
+        seat becomes that of the seat taken.
 
         Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
         is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
@@ -492,10 +518,12 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_table_service_pb2.LeaveTableResponse, _abc.Awaitable[_table_service_pb2.LeaveTableResponse]]:
         """LeaveTable gets the caller up from its seat.
 
-        Before the match the seat is open again and its token is void; if the caller owned the table, that
-        passes to whoever has been seated longest, and with nobody left the table is aborted. In the match
-        the seat is absent: the stand-in plays for it until the caller acts or calls JoinTable with its
-        token.
+        Before the match the seat is open again and its token is void. In the match the seat is absent: the
+        stand-in plays for it until the caller acts or calls JoinTable with its token. When the last person
+        has left a match, it is parked.
+
+        If the caller owned the table, that passes to the person seated longest of those present. With
+        nobody to take it, a table before its match is aborted, and one in its match keeps its owner.
 
         Errors:
           UNAUTHENTICATED / MISSING_TOKEN       the call needs the token of a seat
@@ -615,6 +643,11 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         the result. When the client half-closes, the server sends the results still due, then a closing
         message for each handle, and ends the stream with status OK. When the server stops it sends the
         closing messages too, and ends the stream with status UNAVAILABLE.
+
+        Refusals, beyond those of PlayAction and WatchTable:
+          ALREADY_EXISTS / HANDLE_IN_USE    the handle is attached
+          NOT_FOUND / UNKNOWN_HANDLE        the handle isn't attached
+          UNAUTHENTICATED / MISSING_TOKEN   a spectator's place can't play
         """
 
     @_abc_1.abstractmethod
@@ -624,7 +657,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_table_service_pb2.ResignResponse, _abc.Awaitable[_table_service_pb2.ResignResponse]]:
         """Resign gives the caller's seat to the stand-in for good. The match goes on; points and place count
-        as played, and the result is marked.
+        as played, and the result is marked. The table's ownership passes as in LeaveTable.
 
         Errors:
           UNAUTHENTICATED / MISSING_TOKEN          the call needs the token of a seat
