@@ -1,0 +1,2 @@
+"""The rules of La bouillabaisse, portable."""
+include "_rules.pxi"

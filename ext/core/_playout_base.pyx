@@ -1,0 +1,2 @@
+"""The generic playout, portable."""
+include "_playout.pxi"

@@ -1,0 +1,2 @@
+"""The generic playout, for x86-64-v3."""
+include "_playout.pxi"

@@ -1,0 +1,1 @@
+"""C-level only: the log is read through Match (match.pyi)."""
