@@ -2,6 +2,8 @@
 
     python proto/generate.py            write
     python proto/generate.py --check    exit 1 and name the files that differ
+
+`./run gen` and `./run check` call it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,174 @@
+"""Who may import whom: the table of the architecture, and that nobody strays from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project.imports import (
+    CYTHON,
+    Import,
+    imports_of,
+    package_of,
+    source_files,
+)
+
+LAYERS = ("ext", "ai", "service")
+FOLDERS = ("service", "ai", "ext", "seeds", "proto")
+
+# Of ours. A game is every folder of ext/ but core; `*` stands for all games.
+ALLOWED = {
+    "ext.core": set(),
+    "ext.registry": {"ext.core", "*"},
+    "*": {"ext.core"},
+    "ai": {"ext.core"},
+    "ai.arena": {"ai", "ext.core", "ext.registry"},
+    "service": {"v1", "ai", "ai.arena", "ext.core", "ext.registry", "*"},
+}
+
+# Of others. Rules do no I/O beyond reading seeds, and have no clock and no chance of their own;
+# protobuf, logging and storage belong to the service.
+SERVICE_ONLY = {"grpc", "google", "structlog", "logging", "apsw", "asyncio", "typer", "uvloop"}
+FORBIDDEN = {
+    "ext": SERVICE_ONLY | {"time", "datetime", "random", "secrets", "socket", "threading", "uuid"},
+    "ai": SERVICE_ONLY | {"random", "secrets", "socket"},
+}
+
+
+def part_of(module: str) -> str:
+    """The row of the table that a dotted name below `tavolata` belongs to."""
+    parts = module.split(".")[1:]
+    if parts[:1] == ["ext"]:
+        if len(parts) < 2 or parts[1] in ("core", "registry"):
+            return ".".join(parts[:2])
+        return f"ext.{parts[1]}"
+    if parts[:2] == ["ai", "arena"]:
+        return "ai.arena"
+    return parts[0] if parts else ""
+
+
+def row(part: str) -> str:
+    """The key of ALLOWED for a part: all games share one."""
+    return part if part in ALLOWED else "*"
+
+
+def strays(importer: str, module: str) -> bool:
+    """Whether a file of the part `importer` must not import `module`."""
+    top = module.split(".")[0]
+    if top != "tavolata":
+        return top in FORBIDDEN.get(importer.split(".")[0], set())
+    target = part_of(module)
+    if target == importer:
+        return False
+    if target == "__version__":
+        return importer in ("service", "ai.arena")
+    if target.startswith("ext.") and row(target) == "*":
+        return "*" not in ALLOWED[row(importer)]
+    return target not in ALLOWED[row(importer)]
+
+
+def importer_of(path: Path) -> str:
+    """The part a file belongs to; `ext/registry.py` may be a module or a package."""
+    package = package_of(path)
+    if package == "tavolata.ext" and path.stem != "__init__":
+        return part_of(f"{package}.{path.stem}")
+    return part_of(package)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_every_part_imports_only_what_the_architecture_lets_it(layer: str) -> None:
+    files = source_files(layer)
+    assert files
+    wrong = [
+        found
+        for path in files
+        if importer_of(path) != "ext"
+        for found in imports_of(path, package_of(path))
+        if strays(importer_of(path), found.module)
+    ]
+    assert wrong == []
+
+
+def test_the_package_of_rules_itself_imports_nothing() -> None:
+    (path,) = [file for file in source_files("ext") if importer_of(file) == "ext"]
+    assert [i for i in imports_of(path, "tavolata.ext") if i.module.startswith("tavolata")] == []
+
+
+@pytest.mark.parametrize(
+    ("importer", "module"),
+    [
+        ("ext.core", "tavolata.ext.mino_dice.rules"),
+        ("ext.core", "tavolata.ai.search"),
+        ("ext.core", "time"),
+        ("ext.mino_dice", "tavolata.ext.bouillabaisse.deck"),
+        ("ext.mino_dice", "tavolata.ext.registry"),
+        ("ext.mino_dice", "random"),
+        ("ext.mino_dice", "tavolata.v1.mino_dice_pb2"),
+        ("ext.registry", "tavolata.ai"),
+        ("ai", "tavolata.ext.registry"),
+        ("ai", "tavolata.ext.mino_dice"),
+        ("ai", "tavolata.ai.arena.duel"),
+        ("ai", "google.protobuf.message"),
+        ("ai.arena", "tavolata.service.tables"),
+        ("ai.arena", "tavolata.ext.mino_dice"),
+    ],
+)
+def test_an_import_against_the_architecture_is_noticed(importer: str, module: str) -> None:
+    assert strays(importer, module)
+
+
+@pytest.mark.parametrize(
+    ("importer", "module"),
+    [
+        ("ext.core", "tavolata.ext.core.chance"),
+        ("ext.mino_dice", "tavolata.ext.core.game"),
+        ("ext.registry", "tavolata.ext.mino_dice.Game"),
+        ("ai", "tavolata.ext.core.match"),
+        ("ai.arena", "tavolata.ext.registry.game"),
+        ("ai.arena", "tavolata.ai.players"),
+        ("service", "tavolata.v1.table_pb2"),
+        ("service", "tavolata.ext.bouillabaisse.notation"),
+    ],
+)
+def test_an_import_along_the_architecture_is_let_pass(importer: str, module: str) -> None:
+    assert not strays(importer, module)
+
+
+def test_nobody_imports_the_flat_folders_by_their_bare_names() -> None:
+    files = source_files("service", "ai", "ext", "tests", "proto", "deploy")
+    assert any(path.suffix in CYTHON for path in files)
+    bare = [
+        found
+        for path in files
+        for found in imports_of(path, package_of(path))
+        if found.module.split(".")[0] in FOLDERS
+    ]
+    assert bare == []
+
+
+def test_imports_are_read_from_every_form_that_python_has(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(
+        "import a.b, c as d\nfrom e.f import (\n    g,\n    h as i,\n)\n"
+        "from . import j\nfrom ..k import l\ndef m():\n    from n import o\n"
+    )
+    assert _modules(imports_of(path, "p.q.r")) == [
+        "a.b", "c", "e.f.g", "e.f.h", "n.o", "p.q.k.l", "p.q.r.j",
+    ]  # fmt: skip
+
+
+def test_imports_are_read_from_every_form_that_cython_has(tmp_path: Path) -> None:
+    path = tmp_path / "x.pyx"
+    path.write_text(
+        '"""Text.\n\nimport nothing\n"""\n'
+        "cimport a.b as c\nimport d, e.f\nfrom g.h cimport (\n    i,  # why\n    j as k,\n)\n"
+        "from . cimport l\nfrom ..m import n\n# import nothing\n"
+    )
+    assert _modules(imports_of(path, "p.q.r")) == [
+        "a.b", "d", "e.f", "g.h.i", "g.h.j", "p.q.m.n", "p.q.r.l",
+    ]  # fmt: skip
+
+
+def _modules(found: list[Import]) -> list[str]:
+    return sorted(each.module for each in found)
