@@ -1,0 +1,27 @@
+"""The reference models by game id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.reference.bouillabaisse import Bouillabaisse
+from tests.reference.chance import Script
+from tests.reference.mino_dice import MinoDice
+
+AnyModel = Bouillabaisse | MinoDice
+
+GAMES: dict[str, type[Bouillabaisse | MinoDice]] = {
+    "bouillabaisse": Bouillabaisse,
+    "mino_dice": MinoDice,
+}
+
+
+def new_model(
+    game: str,
+    seats: int,
+    options: Mapping[str, object],
+    seed: bytes = bytes(32),
+    script: Script | None = None,
+) -> AnyModel:
+    """A match at its first decision; BadOption if the table can't be made (G-1)."""
+    return GAMES[game].with_deal(seats, options, script or {}, seed)

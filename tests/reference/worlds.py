@@ -1,0 +1,258 @@
+"""Hidden worlds that agree with what a viewer has seen: all of them, or a check of one.
+
+A world is the cards or dice that every seat still holds (in action order, a tuple a seat); what is
+left over lies in the bag. Everything comes from the event stream as the viewer got it: a world is
+right if the match replayed from it allows the same actions and shows the viewer the same events.
+Cards and dice that have been played count as physically known, those unseen are told apart: a
+world's count is the number of ways to put the unseen ones in their places that give that world.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+from tests.reference import bouillabaisse, mino_dice
+from tests.reference.chance import Script
+from tests.reference.model import IllegalMove, Model
+from tests.reference.registry import AnyModel, new_model
+
+World = tuple[tuple[str, ...], ...]
+Seen = dict[str, object]
+PHYSICAL_DEALS_MAX = 400_000
+
+
+@dataclass(frozen=True)
+class History:
+    """A match as one viewer saw it."""
+
+    game: str
+    seats: int
+    options: dict[str, object]
+    viewer: int
+    events: list[Seen]
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What the viewer can't place: the cards, and how many of them each seat holds.
+
+    `known[seat]` are the cards the viewer knows there (then `sizes[seat]` is 0).
+    """
+
+    cards: list[str]
+    sizes: list[int]
+    known: list[list[str]]
+
+
+def history_of(model: AnyModel, viewer: int) -> History:
+    """The match so far as the viewer saw it."""
+    game = "bouillabaisse" if isinstance(model, bouillabaisse.Bouillabaisse) else "mino_dice"
+    return History(game, model.seats, dict(model.options), viewer, model.events(viewer))
+
+
+def true_world(model: AnyModel) -> World:
+    """What the seats really hold."""
+    if isinstance(model, bouillabaisse.Bouillabaisse):
+        return tuple(tuple(bouillabaisse.in_order(hand)) for hand in model.hands)
+    return tuple(tuple(mino_dice.in_order(dice)) for dice in model.dice)
+
+
+def consistent(history: History, world: World, viewer: int) -> bool:
+    """Whether the match could have gone as the viewer saw it, had the seats held this."""
+    if viewer != history.viewer:
+        raise ValueError(f"the history is that of {history.viewer}, not of {viewer}")
+    try:
+        model = replay_in(history, world)
+    except (IllegalMove, ValueError):
+        return False
+    return model.events(viewer) == history.events
+
+
+def enumerate_worlds(history: History) -> dict[World, int]:
+    """Every world that agrees with the history, with its number of physical deals.
+
+    ValueError if there are more than PHYSICAL_DEALS_MAX ways to place the unseen cards.
+    """
+    unseen = unseen_in(history)
+    physical = physical_deal_count(unseen)
+    if physical > PHYSICAL_DEALS_MAX:
+        raise ValueError(f"{physical} physical deals, more than {PHYSICAL_DEALS_MAX}")
+    counts: Counter[World] = Counter()
+    order = bouillabaisse.DECK if history.game == "bouillabaisse" else mino_dice.KINDS
+    for places in _ways(tuple(range(len(unseen.cards))), unseen.sizes):
+        hands = []
+        for known, place in zip(unseen.known, places, strict=True):
+            hand = known + [unseen.cards[number] for number in place]
+            hands.append(tuple(sorted(hand, key=order.index)))
+        counts[tuple(hands)] += 1
+    return {
+        world: count
+        for world, count in counts.items()
+        if consistent(history, world, history.viewer)
+    }
+
+
+def physical_deal_count(unseen: Unseen) -> int:
+    """Ways to put the unseen cards, all told apart, into the places, whatever was seen."""
+    ways, left = 1, len(unseen.cards)
+    for size in unseen.sizes:
+        ways *= comb(left, size)
+        left -= size
+    return ways
+
+
+def _ways(numbers: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
+    if not sizes:
+        yield []
+        return
+    for place in combinations(numbers, sizes[0]):
+        left = tuple(number for number in numbers if number not in place)
+        for others in _ways(left, sizes[1:]):
+            yield [place, *others]
+
+
+def unseen_in(history: History) -> Unseen:
+    """What the viewer can't place, from the events of the round in progress alone."""
+    rounds = _by_round(history)
+    if history.game == "bouillabaisse":
+        cards, dealt, gone, secret = (
+            bouillabaisse.cards_in_play(history.seats),
+            "dealt",
+            "card",
+            "cards",
+        )
+    else:
+        cards, dealt, gone, secret = list(mino_dice.BAG), "drawn", "kind", "dice"
+    sizes = [0] * history.seats
+    known: list[list[str]] = [[] for _ in range(history.seats)]
+    knows = [False] * history.seats
+    for event in rounds[-1]:
+        if event["event"] == dealt:
+            seat = _number(event, "seat")
+            sizes[seat] = _number(event, "count")
+            if secret in event:
+                knows[seat] = True
+                known[seat] = _texts(event, secret)
+                for card in known[seat]:
+                    cards.remove(card)
+        if event["event"] in ("played", "rolled"):
+            seat, card = _number(event, "seat"), str(event[gone])
+            sizes[seat] -= 1
+            (known[seat] if knows[seat] else cards).remove(card)
+    sizes = [0 if knows[seat] else sizes[seat] for seat in range(history.seats)]
+    return Unseen(cards, sizes, known)
+
+
+def replay_in(history: History, world: World) -> Model:
+    """The match replayed with the public actions, the seats holding what the world says.
+
+    IllegalMove if an action would have been refused, ValueError if the cards don't add up.
+    """
+    if history.game == "bouillabaisse":
+        script, actions = _bouillabaisse_script(history, world)
+    else:
+        script, actions = _mino_dice_script(history, world)
+    model = new_model(history.game, history.seats, history.options, script=script)
+    for seat, action in actions:
+        model.play(seat, action)
+    return model
+
+
+Actions = list[tuple[int, str]]
+
+
+def _bouillabaisse_script(history: History, world: World) -> tuple[Script, Actions]:
+    script: Script = {}
+    actions: Actions = []
+    rounds = _by_round(history)
+    for number, events in enumerate(rounds, start=1):
+        last = number == len(rounds)
+        hands = [list(world[seat]) if last else [] for seat in range(history.seats)]
+        for event in events:
+            match event["event"]:
+                case "round_started" if number == 1:
+                    script["dealer", 0, 0] = _number(event, "dealer")
+                case "suit_drawn":
+                    script["suit", 2, 0] = bouillabaisse.SUITS.index(str(event["suit"]))
+                case "rank_drawn":
+                    script["rank", 3, 0] = bouillabaisse.DRAWN_RANKS.index(str(event["rank"]))
+                case "card_drawn":
+                    card = str(event["card"])
+                    rank = bouillabaisse.DRAWN_RANKS.index(card[0])
+                    script["card", 4, 0] = 4 * rank + bouillabaisse.SUITS.index(card[1])
+                case "played":
+                    seat, card = _number(event, "seat"), str(event["card"])
+                    hands[seat].append(card)
+                    actions.append((seat, f"play {card}"))
+        script.update(bouillabaisse.deal_script(number, hands))
+        _check_sizes(hands, events, "dealt")
+    return script, actions
+
+
+def _mino_dice_script(history: History, world: World) -> tuple[Script, Actions]:
+    script: Script = {}
+    actions: Actions = []
+    rounds = _by_round(history)
+    for number, events in enumerate(rounds, start=1):
+        last = number == len(rounds)
+        rolled: list[list[str]] = [[] for _ in range(history.seats)]
+        shown = [event["bids"] for event in events if event["event"] == "bids_shown"]
+        for event in events:
+            match event["event"]:
+                case "hand_started" if number == 1:
+                    script["first", 0, 0] = _number(event, "first_player")
+                case "bid_committed":
+                    seat = _number(event, "seat")
+                    actions.append((seat, f"bid {_bid(event, shown)}"))
+                case "rolled":
+                    seat, kind = _number(event, "seat"), str(event["kind"])
+                    index = mino_dice.roll_index(seat, kind, rolled[seat].count(kind))
+                    face = str(event["face"])
+                    script["roll", number, index] = mino_dice.FACES[kind].index(face)
+                    rolled[seat].append(kind)
+                    actions.append((seat, f"roll {kind}"))
+        dice = [rolled[seat] + list(world[seat] if last else ()) for seat in range(history.seats)]
+        script.update(mino_dice.draw_script(number, dice))
+        _check_sizes(dice, events, "drawn")
+    return script, actions
+
+
+def _bid(event: Seen, shown: list[object]) -> int:
+    """A bid as shown later, or as the viewer's own; one still hidden may be any: 0."""
+    if shown:
+        bids = shown[0]
+        assert isinstance(bids, list)
+        return int(bids[_number(event, "seat")])
+    return _number(event, "bid") if "bid" in event else 0
+
+
+def _check_sizes(hands: Sequence[Sequence[str]], events: list[Seen], dealt: str) -> None:
+    counts = [_number(event, "count") for event in events if event["event"] == dealt]
+    if counts != [len(hand) for hand in hands]:
+        raise ValueError(f"the hands have {[len(hand) for hand in hands]} cards, not {counts}")
+
+
+def _by_round(history: History) -> list[list[Seen]]:
+    """The events cut where rounds start; a match that is over has no round in progress after."""
+    rounds: list[list[Seen]] = []
+    for event in history.events:
+        if event["event"] in ("round_started", "hand_started"):
+            rounds.append([])
+        rounds[-1].append(event)
+    return rounds
+
+
+def _number(event: Seen, key: str) -> int:
+    value = event[key]
+    assert isinstance(value, int)
+    return value
+
+
+def _texts(event: Seen, key: str) -> list[str]:
+    value = event[key]
+    assert isinstance(value, list)
+    return [str(item) for item in value]
