@@ -52,11 +52,11 @@ class BouillabaisseFace:
         return card_name(item)
 
     def why_illegal(self, state: State, seat: int, action: int) -> Refusal:
-        """BO-4: not held, or a led suit that must be followed."""
+        """BO-4: a led suit that must be followed; G-2: no card, or not one of the seat's."""
         if not 0 <= action < 64 or action % 16 >= len(RANKS):
-            return Refusal("BO-1", f"action {action} is no card")
+            return Refusal("G-2", f"action {action} is no card")
         if not state["hand"][seat] >> action & 1:
-            return Refusal("BO-4", f"seat {seat} does not hold {card_name(action)}")
+            return Refusal("G-2", f"seat {seat} does not hold {card_name(action)}")
         suit = SUIT_NAMES[state["trick"][0] // 16]
         return Refusal("BO-4", f"seat {seat} holds {suit} and must follow the led suit")
 
