@@ -51,6 +51,20 @@ class OptionSpec:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class SearchHints:
+    """How a search plays this game best unless told otherwise, as measured in docs/strength.md.
+
+    exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
+    the rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
+    follow the rule of thumb.
+    """
+
+    exploration: float = 1.0
+    rule_playouts: bool = False
+    others_by_rule: bool = True
+
+
 def _nothing_refused(seat_count: int, options: Options) -> None:
     """For games in which every combination may be played."""
 
@@ -68,6 +82,7 @@ class GameSpec:
     options: tuple[OptionSpec, ...]
     build: Callable[[GameSpec, int, Options], Game]
     check: Callable[[int, Options], None] = _nothing_refused
+    search: SearchHints = SearchHints()
 
     def complete(self, seat_count: int, options: Mapping[str, OptionValue]) -> Options:
         """All options with their values; SettingError names what is refused (G-1)."""

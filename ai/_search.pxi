@@ -1,0 +1,321 @@
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from tavolata.ai.search cimport NO_NODE, PATH_MAX, Node, RootAction, Searcher
+from tavolata.ai.selection cimport ucb
+from tavolata.ext.core.bits cimport lowest, nth, popcount
+from tavolata.ext.core.chance cimport Chance, random_below, random_unit
+from tavolata.ext.core.game cimport SEATS_MAX
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static inline double tav_now_ms(void) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+    }
+    """
+    double now_ms "tav_now_ms"() noexcept nogil
+
+cdef enum:
+    CHOICES_MAX = 4096      # legal actions of a seat
+
+cdef struct Walk:           # one iteration
+    uint32_t path[PATH_MAX] # edges taken
+    int length
+    int chosen              # root: index of the deciding seat's action
+    bint expanded           # a node was added, or none can be: play the rest out
+
+
+cdef class Loop(Searcher):
+    """Single-observer ISMCTS (Cowling, Powley, Whitehouse 2012) over the game interface.
+
+    Every iteration deals a world that fits the seat's view and walks one tree of actions through it.
+    Chance is open loop: a node is a sequence of actions, whatever was rolled or drawn between them.
+    At a simultaneous decision every seat chooses from its own statistics (decoupled UCT) or by the
+    rule of thumb, and the walk goes on below the deciding seat's action, or else the lowest seat's.
+    The deciding seat's own simultaneous decision at the root is by regret matching.
+    """
+
+    cdef void run(self) noexcept nogil:
+        cdef double start = now_ms()
+        cdef double sum = 0.0, square = 0.0, own
+        cdef uint64_t until_clock = 64, at_clock = 0
+        cdef uint64_t next_spread = 8
+        cdef double elapsed
+        cdef double utility[SEATS_MAX]
+        cdef Walk walk
+        cdef bint simultaneous = self.begin()
+        while not self.stop.flag:
+            if self.plan.iterations and self.iterations >= self.plan.iterations:
+                break
+            if self.plan.think_ms > 0.0 and self.iterations >= at_clock + until_clock:
+                elapsed = now_ms() - start
+                if elapsed >= self.plan.think_ms:
+                    break
+                # The clock is read about every quarter of a millisecond.
+                at_clock = self.iterations
+                until_clock = <uint64_t> (0.25 * self.iterations / elapsed) + 1 if elapsed > 0.0 else 64
+            self.dealer.deal(self.state, &self.chance)
+            self.walk_down(&walk, simultaneous)
+            self.game.playout(self.state, &self.chance, self.plan.policy)
+            self.game.utility(self.state, utility)
+            self.walk_back(&walk, utility, simultaneous)
+            self.iterations += 1
+            own = utility[self.seat]
+            sum += own
+            square += own * own
+            if self.iterations == next_spread:
+                next_spread *= 2
+                sum = sum if sum > 0.0 else 0.0
+                self.spread = sqrt(max(square / self.iterations - (sum / self.iterations) ** 2, 1e-8))
+        self.elapsed_ms = now_ms() - start
+
+    cdef bint begin(self) noexcept nogil:
+        """Lay the root; returns whether the decision there is simultaneous."""
+        cdef uint32_t seats
+        memset(&self.nodes[0], 0, sizeof(Node))
+        self.used = 1
+        self.spread = 0.1
+        self.dealer.deal(self.state, &self.chance)
+        seats = self.game.to_act(self.state)
+        return (seats & (seats - 1)) != 0
+
+    cdef inline void walk_down(self, Walk* walk, bint simultaneous_root) noexcept nogil:
+        """From the root to the first action not tried before, and take it."""
+        cdef uint32_t node = NO_NODE
+        cdef uint32_t edge
+        cdef uint32_t seats = self.game.to_act(self.state)
+        cdef int seat
+        walk.length = 0
+        walk.chosen = -1
+        walk.expanded = False
+        while seats and not walk.expanded and walk.length < PATH_MAX - SEATS_MAX:
+            if seats & (seats - 1):
+                node = self.choose_together(walk, node, seats, simultaneous_root and walk.length == 0)
+            else:
+                seat = lowest(seats)
+                edge = self.choose(walk, node, seat)
+                if edge == NO_NODE:
+                    return
+                walk.path[walk.length] = edge
+                walk.length += 1
+                self.game.apply(self.state, seat, self.nodes[edge].action, &self.chance, NULL)
+                node = edge
+            seats = self.game.to_act(self.state)
+
+    cdef inline uint32_t choose(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+        """The edge a seat takes here: an untried action at random, else the greatest UCB.
+
+        NO_NODE if the tree is full and nothing here was tried.
+        """
+        if self.game.has_bits:
+            return self.choose_bits(walk, node, seat)
+        return self.choose_listed(walk, node, seat)
+
+    cdef inline uint32_t choose_bits(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+        cdef uint64_t legal = self.game.legal_bits(self.state, seat)
+        cdef uint64_t untried = legal
+        cdef uint32_t there[64]
+        cdef int count = 0
+        cdef uint32_t child = self.nodes[node].first_child
+        cdef Node* edge
+        while child != NO_NODE:
+            edge = &self.nodes[child]
+            if edge.actor == seat and legal >> edge.action & 1:
+                edge.availability += 1
+                untried ^= <uint64_t> 1 << edge.action
+                there[count] = child
+                count += 1
+            child = edge.next_sibling
+        if untried and self.used < self.capacity:
+            walk.expanded = True
+            return self.add(node, seat, nth(untried, random_below(&self.chance.state, popcount(untried))))
+        return self.best_of(there, count)
+
+    cdef uint32_t choose_listed(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+        """The same for games whose actions don't fit a word."""
+        cdef int count = self.game.legal(self.state, seat, self.actions)
+        cdef uint32_t there[CHOICES_MAX]
+        cdef int tried = 0, untried = count, i, pick
+        cdef uint32_t child = self.nodes[node].first_child
+        cdef Node* edge
+        for i in range(count):
+            self.marks[self.actions[i]] = 1
+        while child != NO_NODE:
+            edge = &self.nodes[child]
+            if edge.actor == seat and self.marks[edge.action]:
+                edge.availability += 1
+                self.marks[edge.action] = 2
+                untried -= 1
+                there[tried] = child
+                tried += 1
+            child = edge.next_sibling
+        pick = -1
+        if untried and self.used < self.capacity:
+            pick = <int> random_below(&self.chance.state, untried)
+        child = NO_NODE
+        for i in range(count):
+            if self.marks[self.actions[i]] == 1:
+                if pick == 0:
+                    walk.expanded = True
+                    child = self.add(node, seat, self.actions[i])
+                pick -= 1
+            self.marks[self.actions[i]] = 0
+        return child if child != NO_NODE else self.best_of(there, tried)
+
+    cdef inline uint32_t best_of(self, const uint32_t* there, int count) noexcept nogil:
+        cdef uint32_t best = NO_NODE
+        cdef float greatest = -1e30, value
+        cdef float c = <float> (self.plan.exploration * self.spread)
+        cdef Node* edge
+        cdef int i
+        for i in range(count):
+            edge = &self.nodes[there[i]]
+            value = ucb(edge.reward, edge.visits, edge.availability, c)
+            if value > greatest:
+                greatest = value
+                best = there[i]
+        return best
+
+    cdef inline uint32_t add(self, uint32_t parent, int seat, int action) noexcept nogil:
+        """A new edge below ``parent``; there must be room."""
+        cdef uint32_t fresh = self.used
+        cdef Node* edge = &self.nodes[fresh]
+        self.used += 1
+        edge.reward = 0.0
+        edge.visits = 0
+        edge.availability = 1
+        edge.first_child = NO_NODE
+        edge.next_sibling = self.nodes[parent].first_child
+        edge.action = action
+        edge.actor = seat
+        self.nodes[parent].first_child = fresh
+        return fresh
+
+    # -- simultaneous decisions -------------------------------------------------------------------
+
+    cdef uint32_t choose_together(self, Walk* walk, uint32_t node, uint32_t seats, bint root) noexcept nogil:
+        """Every seat in ``seats`` chooses, then all choices are carried out. Returns the node to go on from."""
+        cdef int choice[SEATS_MAX]
+        cdef uint32_t left = seats, edge, onward = NO_NODE
+        cdef int seat
+        while left:
+            seat = lowest(left)
+            left &= left - 1
+            edge = NO_NODE
+            if root and seat == self.seat:
+                choice[seat] = self.choose_by_regret(walk)
+                edge = self.edge_of(node, seat, choice[seat])
+            elif self.plan.others_by_rule and seat != self.seat:
+                choice[seat] = self.game.rule(self.state, seat, &self.chance)
+            else:
+                edge = self.choose(walk, node, seat)
+                choice[seat] = self.nodes[edge].action if edge != NO_NODE else self.any_action(seat)
+            if edge != NO_NODE:
+                walk.path[walk.length] = edge
+                walk.length += 1
+                if onward == NO_NODE or seat == self.seat:
+                    onward = edge
+        left = seats
+        while left:
+            seat = lowest(left)
+            left &= left - 1
+            self.game.apply(self.state, seat, choice[seat], &self.chance, NULL)
+        if onward == NO_NODE:
+            walk.expanded = True
+        return onward
+
+    cdef int any_action(self, int seat) noexcept nogil:
+        cdef int count = self.game.legal(self.state, seat, self.actions)
+        return self.actions[random_below(&self.chance.state, count)]
+
+    cdef uint32_t edge_of(self, uint32_t node, int seat, int action) noexcept nogil:
+        """The edge of an action, added if need be; NO_NODE if there is no room."""
+        cdef uint32_t child = self.nodes[node].first_child
+        while child != NO_NODE:
+            if self.nodes[child].actor == seat and self.nodes[child].action == action:
+                self.nodes[child].availability += 1
+                return child
+            child = self.nodes[child].next_sibling
+        return self.add(node, seat, action) if self.used < self.capacity else NO_NODE
+
+    cdef double root_probability(self, int index, double total) noexcept nogil:
+        """Regret matching (Hart, Mas-Colell 2000), with a tenth spread over all for exploration."""
+        cdef double share = 1.0 / self.root_count
+        if total > 0.0:
+            share = max(self.root[index].regret, 0.0) / total
+        return 0.9 * share + 0.1 / self.root_count
+
+    cdef double regret_total(self) noexcept nogil:
+        cdef double total = 0.0
+        cdef int i
+        for i in range(self.root_count):
+            total += max(self.root[i].regret, 0.0)
+        return total
+
+    cdef int choose_by_regret(self, Walk* walk) noexcept nogil:
+        cdef double total = self.regret_total()
+        cdef double target = random_unit(&self.chance.state)
+        cdef int i
+        walk.chosen = self.root_count - 1
+        for i in range(self.root_count):
+            target -= self.root_probability(i, total)
+            if target < 0.0:
+                walk.chosen = i
+                break
+        return self.root[walk.chosen].action
+
+    cdef void learn_regret(self, int chosen, double own) noexcept nogil:
+        """Regrets from one sampled outcome with each action's mean as control variate (Schmid et al. 2019),
+        kept at or above zero (regret matching+). Unbiased, and quiet enough for 64 actions."""
+        cdef double total = self.regret_total()
+        cdef double value = 0.0, estimate, probability
+        cdef double estimates[CHOICES_MAX]
+        cdef RootAction* row
+        cdef int i
+        for i in range(self.root_count):
+            row = &self.root[i]
+            probability = self.root_probability(i, total)
+            estimate = row.utility[self.seat] / row.visits if row.visits else 0.5
+            if i == chosen:
+                estimate += (own - estimate) / probability
+            estimates[i] = estimate
+            value += probability * estimate
+            row.strategy += (probability - 0.1 / self.root_count) / 0.9
+        for i in range(self.root_count):
+            self.root[i].regret = max(self.root[i].regret + estimates[i] - value, 0.0)
+
+    # -- what an iteration taught -----------------------------------------------------------------
+
+    cdef inline void walk_back(self, Walk* walk, const double* utility, bint simultaneous_root) noexcept nogil:
+        cdef Node* edge
+        cdef int i, chosen = walk.chosen
+        cdef int32_t scores[SEATS_MAX]
+        cdef RootAction* row
+        for i in range(walk.length):
+            edge = &self.nodes[walk.path[i]]
+            edge.visits += 1
+            edge.reward += utility[edge.actor]
+        if chosen < 0 and walk.length:
+            chosen = self.root_index(self.nodes[walk.path[0]].action)
+        if chosen < 0:
+            return
+        if simultaneous_root:
+            self.learn_regret(chosen, utility[self.seat])
+        row = &self.root[chosen]
+        row.visits += 1
+        row.square += utility[self.seat] * utility[self.seat]
+        self.game.totals(self.state, scores)
+        for i in range(self.game.seat_count):
+            row.utility[i] += utility[i]
+            row.score[i] += scores[i]
+
+    cdef inline int root_index(self, int action) noexcept nogil:
+        cdef int i
+        for i in range(self.root_count):
+            if self.root[i].action == action:
+                return i
+        return -1

@@ -1,0 +1,2 @@
+"""The search loop, portable."""
+include "_search.pxi"

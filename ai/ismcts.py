@@ -1,0 +1,135 @@
+"""The ISMCTS player: one tree a thread, merged at the root, and a choice from the statistics."""
+
+from __future__ import annotations
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from math import sqrt
+from typing import Any
+
+from tavolata.ai.player import ActionStatistics, Decision, Limits, Observation
+from tavolata.ai.search import Searcher
+from tavolata.ai.stop import Stop
+from tavolata.ext.core.cpu import best_build
+from tavolata.ext.core.game import Game
+
+THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
+STRATEGY_FLOOR = 1 / 3  # of the greatest share; rarer actions are exploration
+
+
+class IsmctsPlayer:
+    """Information Set Monte Carlo Tree Search; settings left out are the game's own.
+
+    exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
+    the game's rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
+    follow the rule of thumb, which knows the hand they were dealt, not statistics that don't.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        exploration: float | None = None,
+        rule_playouts: bool | None = None,
+        others_by_rule: bool | None = None,
+    ) -> None:
+        hints = game.spec.search
+        self.exploration = hints.exploration if exploration is None else exploration
+        self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
+        self.others_by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
+        self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
+
+    def decide(
+        self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
+    ) -> Decision:
+        """The action to take. A single legal action is taken without a search."""
+        if len(observation.legal_actions) == 1:
+            return Decision(observation.legal_actions[0])
+        return self.analyse(observation, limits, seed=seed, stop=stop)
+
+    def analyse(
+        self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
+    ) -> Decision:
+        """Search in any case, and report statistics for every legal action."""
+        started = time.perf_counter()
+        searchers = self._searchers(observation, limits, seed, stop)
+        if len(searchers) == 1:
+            searchers[0].search()
+        else:
+            with ThreadPoolExecutor(len(searchers)) as threads:
+                list(threads.map(lambda searcher: searcher.search(), searchers))
+        reports = [searcher.report() for searcher in searchers]
+        rows = _merged([report[3] for report in reports])
+        statistics = tuple(_statistics(row, observation.seat, rows) for row in rows)
+        return Decision(
+            action=_choice(statistics, any(row["strategy"] for row in rows), seed),
+            iterations=sum(report[0] for report in reports),
+            nodes=sum(report[1] for report in reports),
+            elapsed_ms=1000 * (time.perf_counter() - started),
+            statistics=statistics,
+        )
+
+    def _searchers(
+        self, observation: Observation, limits: Limits, seed: int, stop: Stop
+    ) -> list[Searcher]:
+        share = limits
+        if limits.iterations is not None and limits.threads > 1:
+            share = Limits(-(-limits.iterations // limits.threads), limits.think_ms, limits.nodes)
+        dealer = observation.game.dealer(observation.view_bytes, observation.seat)
+        return [
+            self._loop(
+                observation.game,
+                dealer,
+                observation.seat,
+                observation.legal_actions,
+                share,
+                stop,
+                self.exploration,
+                self.rule_playouts,
+                self.others_by_rule,
+                seed + thread * THREAD_SEED,
+            )
+            for thread in range(limits.threads)
+        ]
+
+
+def _merged(reports: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Sums over the threads, action by action."""
+    first, *others = reports
+    for report in others:
+        for row, more in zip(first, report, strict=True):
+            for key in ("visits", "availability", "square", "strategy"):
+                row[key] += more[key]
+            for key in ("utility", "score"):
+                row[key] = [a + b for a, b in zip(row[key], more[key], strict=True)]
+    return first
+
+
+def _statistics(row: dict[str, Any], seat: int, rows: list[dict[str, Any]]) -> ActionStatistics:
+    weight = "strategy" if any(other["strategy"] for other in rows) else "visits"
+    total = sum(other[weight] for other in rows)
+    visits = row["visits"]
+    utilities = tuple(value / visits if visits else 0.0 for value in row["utility"])
+    mean = utilities[seat]
+    variance = max(row["square"] / visits - mean * mean, 0.0) if visits else 0.0
+    return ActionStatistics(
+        action=row["action"],
+        visits=visits,
+        availability=sum(other["visits"] for other in rows),
+        share=row[weight] / total if total else 0.0,
+        mean=mean,
+        half_width=1.96 * sqrt(variance / visits) if visits else 0.5,
+        utilities=utilities,
+        scores=tuple(value / visits if visits else 0.0 for value in row["score"]),
+    )
+
+
+def _choice(statistics: tuple[ActionStatistics, ...], mixed: bool, seed: int) -> int:
+    """Most visits; where seats choose at once, by the average strategy without its rare actions."""
+    best = max(statistics, key=lambda row: (row.share, row.mean))
+    if not mixed:
+        return best.action
+    likely = [row for row in statistics if row.share >= STRATEGY_FLOOR * best.share]
+    picked = random.Random(seed).choices(likely, [row.share for row in likely])
+    return picked[0].action

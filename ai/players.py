@@ -1,0 +1,64 @@
+"""The players there are: built in, and from other packages by the entry point ``tavolata.players``.
+
+An entry point names a factory ``(game: Game) -> Player``. Players know no game: what they know
+of one comes through the game interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+from tavolata.ai.basic import GreedyPlayer, RandomPlayer
+from tavolata.ai.ismcts import IsmctsPlayer
+from tavolata.ai.player import Limits, Player
+from tavolata.ext.core.game import Game
+
+ENTRY_POINT = "tavolata.players"
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSpec:
+    """A player by its name, with the limits it plays at unless told otherwise."""
+
+    name: str
+    description: str
+    limits: Limits
+    make: Callable[[Game], Player]
+
+
+BUILT_IN = (
+    PlayerSpec("random", "any legal action", Limits(iterations=1), lambda game: RandomPlayer()),
+    PlayerSpec("greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()),
+    PlayerSpec("ismcts", "searches, 4,000 iterations", Limits(iterations=4_000), IsmctsPlayer),
+)
+DEFAULT_PLAYER = "ismcts"
+
+
+class UnknownPlayer(LookupError):
+    """No player has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no player {name!r}; there are: {', '.join(player_specs())}")
+        self.name = name
+
+
+def player_specs() -> dict[str, PlayerSpec]:
+    """Every player by name; a built-in name can't be taken by another package."""
+    specs = {
+        entry.name: PlayerSpec(
+            entry.name, f"from {entry.value}", Limits(iterations=1_000), entry.load()
+        )
+        for entry in entry_points(group=ENTRY_POINT)
+    }
+    specs.update({spec.name: spec for spec in BUILT_IN})
+    return specs
+
+
+def player_spec(name: str) -> PlayerSpec:
+    """The player of this name; UnknownPlayer says which there are."""
+    try:
+        return player_specs()[name]
+    except KeyError:
+        raise UnknownPlayer(name) from None

@@ -1,0 +1,58 @@
+# One thread's search tree and what it found out at the root; the loop over it is in _search.pxi.
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
+
+from tavolata.ai.stop cimport Stop
+from tavolata.ext.core.chance cimport Chance
+from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
+
+cdef enum:
+    NO_NODE = 0          # index of no node: node 0 is the root, which is nobody's child
+    PATH_MAX = 4096      # edges of one iteration; deeper ones are played out
+
+cdef struct Node:        # an edge and the node it leads to; 32 bytes
+    double reward        # sum of the actor's utility over the visits
+    uint32_t visits
+    uint32_t availability    # iterations in whose world the action was there to take
+    uint32_t first_child
+    uint32_t next_sibling
+    int16_t action
+    int8_t actor
+    uint8_t padding[5]
+
+cdef struct RootAction:      # what is kept of an action of the deciding seat at the root
+    int action
+    uint32_t visits
+    uint32_t availability
+    double square            # sum of squares of the seat's utility
+    double utility[SEATS_MAX]    # sums
+    double score[SEATS_MAX]      # sums of totals at the horizon
+    double regret            # regret matching at a simultaneous root
+    double strategy          # sum of the strategies played there
+
+cdef struct Plan:            # what a search may use, and how it goes about it
+    uint64_t iterations      # 0: no limit
+    double think_ms          # 0: no limit
+    double exploration       # in standard deviations of the seat's utility
+    int policy               # of playouts
+    bint others_by_rule      # at simultaneous decisions other seats follow the rule of thumb
+
+
+cdef class Searcher:
+    cdef Game game
+    cdef Dealer dealer
+    cdef Stop stop
+    cdef int seat
+    cdef Plan plan
+    cdef Node* nodes
+    cdef uint32_t used, capacity
+    cdef uint8_t* state
+    cdef int32_t* actions        # scratch for lists of legal actions
+    cdef uint8_t* marks          # scratch: a byte an action, all zero between uses
+    cdef RootAction* root
+    cdef int root_count
+    cdef Chance chance
+    cdef uint64_t iterations     # done
+    cdef double elapsed_ms
+    cdef double spread           # standard deviation of the seat's utility so far
+
+    cdef void run(self) noexcept nogil

@@ -1,0 +1,22 @@
+from typing import Any
+
+from tavolata.ai.player import Limits
+from tavolata.ai.stop import Stop
+from tavolata.ext.core.game import Dealer, Game
+
+class Searcher:
+    def __init__(
+        self,
+        game: Game,
+        dealer: Dealer,
+        seat: int,
+        legal: tuple[int, ...],
+        limits: Limits,
+        stop: Stop,
+        exploration: float,
+        rule_playouts: bool,
+        others_by_rule: bool,
+        seed: int,
+    ) -> None: ...
+    def search(self) -> None: ...
+    def report(self) -> tuple[int, int, float, list[dict[str, Any]]]: ...
