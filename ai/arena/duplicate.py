@@ -1,0 +1,172 @@
+"""Duplicate matches: the same deals for every rotation of the players over the seats.
+
+A *deal* is a whole match played once for each different rotation from one seed, so luck of the
+cards falls on everybody alike. The deal is the unit of analysis: results of one deal are averaged
+before anything is compared, and differences between players are taken deal by deal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from tavolata.ai.player import Limits, Player, observe
+from tavolata.ai.players import player_spec
+from tavolata.ai.stop import Stop
+from tavolata.ext.core.game import Game
+from tavolata.ext.core.match import Match
+from tavolata.ext.core.spec import Options
+from tavolata.ext.registry import game_spec
+
+DOMAIN = b"tavolata.arena.v1\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A player that takes part, under a label of its own, with its limits."""
+
+    label: str
+    player: str
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What is played: a game and who sits down, seat by seat in the first rotation."""
+
+    game: str
+    options: Options
+    lineup: tuple[Entrant, ...]
+
+    def rotations(self) -> list[tuple[Entrant, ...]]:
+        """Every different rotation of the lineup over the seats."""
+        turned = (self.lineup[shift:] + self.lineup[:shift] for shift in range(len(self.lineup)))
+        return list(dict.fromkeys(turned))
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """How one seat of one match ended."""
+
+    label: str
+    seat: int
+    total: int
+    place: int
+    won: float  # a share of first place: 1/k for each of k tied winners
+    utility: float
+    decisions: int
+    iterations: int
+    think_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """One match of a deal."""
+
+    deal: int
+    rotation: int
+    seats: tuple[SeatResult, ...]
+    hash: str
+
+
+class PlayerFault(Exception):
+    """A player answered with something that is no legal action."""
+
+
+def deal_seed(base: int, deal: int) -> bytes:
+    """The match seed of a deal: 32 bytes."""
+    return hashlib.sha256(DOMAIN + b"deal" + base.to_bytes(32, "big") + deal.to_bytes(8, "big")).digest()
+
+
+def decision_seed(base: int, deal: int, rotation: int, decision: int) -> int:
+    """The 64 bits a player may use for one decision; nothing of the deal can be told from them."""
+    key = b"".join(part.to_bytes(8, "big") for part in (deal, rotation, decision))
+    digest = hashlib.sha256(DOMAIN + b"decision" + base.to_bytes(32, "big") + key).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def play_match(
+    game: Game, entrants: Sequence[Entrant], seed: bytes, seed_of: Callable[[int], int]
+) -> tuple[Match, list[SeatResult]]:
+    """Play one match to its end; ``seed_of`` gives the seed of the n-th decision."""
+    players: list[Player] = [player_spec(entrant.player).make(game) for entrant in entrants]
+    match = Match(game, seed)
+    spent = [[0, 0, 0.0] for _ in entrants]  # decisions, iterations, milliseconds
+    stop = Stop()
+    while not match.over:
+        # Seats of a simultaneous decision choose from observations made before any of them commits.
+        waiting = [(seat, observe(match, seat)) for seat in match.to_act]
+        turn = match.turn
+        for seat, observation in waiting:
+            started = time.perf_counter()
+            decision = players[seat].decide(
+                observation, entrants[seat].limits, seed=seed_of(match.decision_count), stop=stop
+            )
+            if decision.action not in observation.legal_actions:
+                raise PlayerFault(f"{entrants[seat].label} chose {decision.action!r}, which is not legal")
+            spent[seat][0] += 1
+            spent[seat][1] += decision.iterations
+            spent[seat][2] += 1000 * (time.perf_counter() - started)
+            match.play(seat, decision.action, turn)
+    return match, _seat_results(match, entrants, spent)
+
+
+def _seat_results(
+    match: Match, entrants: Sequence[Entrant], spent: list[list[float]]
+) -> list[SeatResult]:
+    places, totals, utilities = match.placement(), match.totals(), match.utility()
+    winners = places.count(1)
+    return [
+        SeatResult(
+            label=entrant.label,
+            seat=seat,
+            total=totals[seat],
+            place=places[seat],
+            won=1 / winners if places[seat] == 1 else 0.0,
+            utility=utilities[seat],
+            decisions=int(spent[seat][0]),
+            iterations=int(spent[seat][1]),
+            think_ms=spent[seat][2],
+        )
+        for seat, entrant in enumerate(entrants)
+    ]
+
+
+def play_deal(pairing: Pairing, base: int, deal: int) -> list[MatchResult]:
+    """All rotations of one deal."""
+    game = game_spec(pairing.game).make(len(pairing.lineup), pairing.options)
+    results = []
+    for rotation, entrants in enumerate(pairing.rotations()):
+        match, seats = play_match(
+            game,
+            entrants,
+            deal_seed(base, deal),
+            lambda decision, turned=rotation: decision_seed(base, deal, turned, decision),
+        )
+        results.append(MatchResult(deal, rotation, tuple(seats), match.hash.hex()))
+    return results
+
+
+def play_deals(
+    pairing: Pairing, deals: int, *, base: int = 1, processes: int | None = None
+) -> Iterator[list[MatchResult]]:
+    """Yield the results of deals 0..deals-1 as they end, on ``processes`` spawned workers.
+
+    processes: all cores unless given; 1 plays in this process, in order.
+    """
+    workers = min(processes or os.cpu_count() or 1, deals)
+    if workers <= 1:
+        yield from (play_deal(pairing, base, deal) for deal in range(deals))
+        return
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(play_deal, pairing, base, deal) for deal in range(deals)]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,124 @@
+"""What duplicate matches say about the players: means and paired intervals over deals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, stdev
+
+from tavolata.ai.arena.duplicate import MatchResult, SeatResult
+
+# Two-sided 97.5 % points of Student's t for 1, 2, ... degrees of freedom (standard tables); beyond the table
+# the expansion below is right to 1e-4.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over deals with the half width of its 95 % interval (infinite for one deal)."""
+
+    mean: float
+    half_width: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        return abs(self.mean) > self.half_width
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One player over all deals."""
+
+    label: str
+    matches: int
+    seats: int
+    win_share: Interval  # per seat held, as a multiple of nothing: compare with fair_share
+    fair_share: float
+    place: Interval
+    total: Interval
+    utility: Interval
+    think_ms: float  # per decision
+    iterations: float  # per decision
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One player minus another, paired by deal."""
+
+    label: str
+    other: str
+    win_share: Interval
+    utility: Interval
+    total: Interval
+
+
+def student(degrees: int) -> float:
+    """The 97.5 % point of Student's t."""
+    if degrees <= len(_STUDENT):
+        return _STUDENT[degrees - 1]
+    z = 1.959964
+    return (
+        z
+        + (z**3 + z) / (4 * degrees)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
+    )
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Mean and half width of the 95 % interval of independent values."""
+    if len(values) < 2:
+        return Interval(values[0], float("inf"))
+    return Interval(fmean(values), student(len(values) - 1) * stdev(values) / sqrt(len(values)))
+
+
+def standings(deals: Iterable[list[MatchResult]]) -> tuple[list[Standing], list[Comparison]]:
+    """Players by mean utility, best first, and every pair of them compared."""
+    rows = [[seat for match in deal for seat in match.seats] for deal in deals]
+    seat_count = len({seat.seat for seat in rows[0]})
+    labels = sorted({seat.label for deal in rows for seat in deal})
+    by_label = {
+        label: [[seat for seat in deal if seat.label == label] for deal in rows] for label in labels
+    }
+    table = [_standing(label, by_label[label], seat_count) for label in labels]
+    table.sort(key=lambda row: -row.utility.mean)
+    order = [row.label for row in table]
+    pairs = [
+        _comparison(label, other, by_label[label], by_label[other])
+        for place, label in enumerate(order)
+        for other in order[place + 1 :]
+    ]
+    return table, pairs
+
+
+def _means(deals: list[list[SeatResult]], field: str) -> list[float]:
+    return [fmean(getattr(seat, field) for seat in deal) for deal in deals]
+
+
+def _standing(label: str, deals: list[list[SeatResult]], seat_count: int) -> Standing:
+    seats = [seat for deal in deals for seat in deal]
+    decisions = sum(seat.decisions for seat in seats) or 1
+    return Standing(
+        label=label,
+        matches=len(seats),
+        seats=seat_count,
+        win_share=interval(_means(deals, "won")),
+        fair_share=1 / seat_count,
+        place=interval(_means(deals, "place")),
+        total=interval(_means(deals, "total")),
+        utility=interval(_means(deals, "utility")),
+        think_ms=sum(seat.think_ms for seat in seats) / decisions,
+        iterations=sum(seat.iterations for seat in seats) / decisions,
+    )
+
+
+def _comparison(
+    label: str, other: str, deals: list[list[SeatResult]], others: list[list[SeatResult]]
+) -> Comparison:
+    def paired(field: str) -> Interval:
+        return interval(
+            [a - b for a, b in zip(_means(deals, field), _means(others, field), strict=True)]
+        )
+
+    return Comparison(label, other, paired("won"), paired("utility"), paired("total"))
