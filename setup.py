@@ -188,7 +188,17 @@ class BuildExtensions(build_ext):
         self.parallel = self.parallel or 2
 
     def run(self) -> None:
-        """Generate the C first; the extension objects keep what setuptools put on them."""
+        """Build unless another process is at it; then wait, since they share their files."""
+        Path("build").mkdir(exist_ok=True)
+        with Path("build/lock").open("w") as lock:
+            if sys.platform != "win32":
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self._generate_and_compile()
+
+    def _generate_and_compile(self) -> None:
+        # The extension objects stay the same: setuptools has put things on them.
         generated = {made.name: made for made in generate_c(self.extensions)}
         for extension in self.extensions:
             extension.sources = generated[extension.name].sources
