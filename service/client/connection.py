@@ -1,0 +1,197 @@
+"""The connection to a server: what can be played there, and tables to make, join and watch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Self
+
+import grpc
+
+from tavolata.service.client.retry import RetryPolicy
+from tavolata.service.client.seat import Seat, Wire, new_request_id
+from tavolata.service.client.stream import PlayStream
+from tavolata.service.client.watching import Update
+from tavolata.v1 import (
+    catalog_pb2,
+    catalog_service_pb2,
+    catalog_service_pb2_grpc,
+    game_pb2,
+    player_pb2,
+    replay_pb2,
+    table_pb2,
+    table_service_pb2,
+    table_service_pb2_grpc,
+    view_pb2,
+)
+
+# A dead peer is noticed within two minutes; a channel of its own for each connection, so that many
+# of them spread over the processes of a server; and no long waits before it reconnects.
+_OPTIONS: tuple[tuple[str, int], ...] = (
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+)
+
+
+def connect(
+    target: str,
+    *,
+    credentials: grpc.ChannelCredentials | None = None,
+    policy: RetryPolicy | None = None,
+) -> Connection:
+    """A connection to ``target``, such as ``localhost:50051``; the first call opens it.
+
+    credentials: for TLS; None: plain. policy: how long calls and watches go on trying.
+    """
+    channel = (
+        grpc.aio.insecure_channel(target, options=_OPTIONS)
+        if credentials is None
+        else grpc.aio.secure_channel(target, credentials, options=_OPTIONS)
+    )
+    return Connection(channel, policy or RetryPolicy())
+
+
+class Connection:
+    """Use it in ``async with``, or ``close`` it. Calls raise Refused or Unreachable."""
+
+    def __init__(self, channel: grpc.aio.Channel, policy: RetryPolicy) -> None:
+        self._channel = channel
+        self._wire = Wire(
+            catalog_service_pb2_grpc.CatalogServiceStub(channel),
+            table_service_pb2_grpc.TableServiceStub(channel),
+            policy,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the channel; what is under way ends with an error."""
+        await self._channel.close()
+
+    # --- the catalog ----------------------------------------------------------------------
+
+    async def games(self) -> Sequence[catalog_pb2.Game]:
+        """All games, by id."""
+        request = catalog_service_pb2.ListGamesRequest()
+        response = await self._wire.call(self._wire.catalog.ListGames, request)
+        return response.games
+
+    async def game(self, game_id: str) -> catalog_pb2.Game:
+        """One game: seats, options, AI players."""
+        request = catalog_service_pb2.GetGameRequest(game_id=game_id)
+        response = await self._wire.call(self._wire.catalog.GetGame, request)
+        return response.game
+
+    async def rules(self, game_id: str, *rule_ids: str) -> Sequence[catalog_pb2.Rule]:
+        """The rules with these numbers, or all of a game."""
+        request = catalog_service_pb2.GetRulesRequest(game_id=game_id, rule_ids=rule_ids)
+        response = await self._wire.call(self._wire.catalog.GetRules, request)
+        return response.rules
+
+    # --- tables ---------------------------------------------------------------------------
+
+    async def create_table(
+        self,
+        settings: table_pb2.TableSettings,
+        seats: Sequence[table_pb2.SeatPlan],
+        *,
+        seed: bytes = b"",
+        request_id: str = "",
+    ) -> Seat:
+        """A new table, and the caller's seat at it or the owner's place beside it.
+
+        seats: one plan a seat, as ``person``, ``ai_player`` and ``open_seat`` make them; seed:
+        32 bytes for a match that can be repeated.
+        """
+        request = table_service_pb2.CreateTableRequest(
+            request_id=request_id or new_request_id(), settings=settings, seats=seats, seed=seed
+        )
+        made = await self._wire.call(self._wire.tables.CreateTable, request)
+        seat = self.seat(
+            made.table.table_id, made.token, made.seat if made.HasField("seat") else None
+        )
+        seat.table = made.table
+        return seat
+
+    async def join(
+        self,
+        table_id: str,
+        name: str = "",
+        *,
+        seat: int | None = None,
+        nonce: bytes = b"",
+        request_id: str = "",
+    ) -> Seat:
+        """An open seat of a table: number ``seat``, or the first."""
+        request = table_service_pb2.JoinTableRequest(
+            request_id=request_id or new_request_id(),
+            table_id=table_id,
+            seat=seat,
+            display_name=name,
+            nonce=nonce,
+        )
+        joined = await self._wire.call(self._wire.tables.JoinTable, request)
+        place = self.seat(table_id, joined.token, joined.seat)
+        place.table = joined.table
+        return place
+
+    def seat(self, table_id: str, token: str, number: int | None) -> Seat:
+        """A seat whose token is known from before."""
+        return Seat(self._wire, table_id, token, number)
+
+    async def table(self, table_id: str) -> table_pb2.Table:
+        """A table as it is now."""
+        request = table_service_pb2.GetTableRequest(table_id=table_id)
+        response = await self._wire.call(self._wire.tables.GetTable, request)
+        return response.table
+
+    async def view(self, table_id: str) -> view_pb2.View:
+        """A spectator's view."""
+        request = table_service_pb2.GetViewRequest(table_id=table_id)
+        response = await self._wire.call(self._wire.tables.GetView, request)
+        return response.view
+
+    def watch(
+        self, table_id: str, after_event: int | None = None, *, with_views: bool = True
+    ) -> AsyncGenerator[Update, None]:
+        """A table as a spectator sees it; otherwise as ``Seat.watch``."""
+        return self._wire.watch(table_id, "", after_event, with_views=with_views)
+
+    async def replay(self, table_id: str) -> replay_pb2.Replay:
+        """The record of a match that is over."""
+        request = table_service_pb2.GetReplayRequest(table_id=table_id)
+        response = await self._wire.call(self._wire.tables.GetReplay, request)
+        return response.replay
+
+    def play_stream(self) -> PlayStream:
+        """One stream for many seats; use it in ``async with``."""
+        return PlayStream(self._wire)
+
+
+def settings(
+    game_id: str, options: game_pb2.GameOptions | None = None, **others: object
+) -> table_pb2.TableSettings:
+    """Settings of a table; ``others`` are further fields of TableSettings by name."""
+    return table_pb2.TableSettings(game_id=game_id, options=options, **others)  # type: ignore[arg-type]
+
+
+def person(name: str = "") -> table_pb2.SeatPlan:
+    """The seat of whoever makes the table."""
+    return table_pb2.SeatPlan(caller=table_pb2.CallerSeat(display_name=name))
+
+
+def open_seat() -> table_pb2.SeatPlan:
+    """A seat that somebody may join."""
+    return table_pb2.SeatPlan(open=table_pb2.OpenSeat())
+
+
+def ai_player(player: str = "", level: str = "") -> table_pb2.SeatPlan:
+    """An AI player's seat; left out: the server's default player, the player's default level."""
+    return table_pb2.SeatPlan(ai=player_pb2.AiPlayer(player=player, level=level))

@@ -1,0 +1,191 @@
+"""A place at a table: what its token may see and do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+from tavolata.service.client.retry import RetryPolicy, bearer, call
+from tavolata.service.client.watching import Sequence as Numbers
+from tavolata.service.client.watching import Update, follow
+from tavolata.v1 import (
+    catalog_service_pb2_grpc,
+    event_pb2,
+    game_pb2,
+    play_pb2,
+    player_pb2,
+    table_pb2,
+    table_service_pb2,
+    table_service_pb2_grpc,
+    view_pb2,
+)
+
+Response = TypeVar("Response")
+
+
+class _WithTable(Protocol):
+    @property
+    def table(self) -> table_pb2.Table: ...
+
+
+def new_request_id() -> str:
+    """An id that nobody can guess. Make it once for each thing to be done, not for each attempt."""
+    return str(uuid4())
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The stubs of a connection and its policy of retries."""
+
+    catalog: catalog_service_pb2_grpc.CatalogServiceAsyncStub
+    tables: table_service_pb2_grpc.TableServiceAsyncStub
+    policy: RetryPolicy
+
+    async def call(
+        self, rpc: Callable[..., Awaitable[Response]], request: object, token: str = ""
+    ) -> Response:
+        """See ``retry.call``."""
+        return await call(rpc, request, policy=self.policy, token=token)
+
+    def watch(
+        self, table_id: str, token: str, after_event: int | None, *, with_views: bool
+    ) -> AsyncGenerator[Update, None]:
+        """See ``Seat.watch``."""
+
+        def open_watch(resume_after: int | None) -> Any:
+            request = table_service_pb2.WatchTableRequest(
+                table_id=table_id, after_event=resume_after, with_views=with_views
+            )
+            return self.tables.WatchTable(request, metadata=bearer(token))
+
+        return follow(open_watch, Numbers(after_event, with_views=with_views), self.policy)
+
+
+class Seat:
+    """A seat, or the owner's place beside the table if ``number`` is None.
+
+    table and view hold what was last heard; ``watch`` and the calls keep them current. Calls raise
+    Refused or Unreachable. Those that change something take a ``request_id``: leave it out, unless
+    an earlier program may have made the same call.
+    """
+
+    def __init__(self, wire: Wire, table_id: str, token: str, number: int | None) -> None:
+        self.table_id = table_id
+        self.token = token
+        self.number = number
+        self.table: table_pb2.Table | None = None
+        self.view: view_pb2.View | None = None
+        self._wire = wire
+
+    # --- seeing ---------------------------------------------------------------------------
+
+    async def watch(
+        self, after_event: int | None = None, *, with_views: bool = True
+    ) -> AsyncGenerator[Update, None]:
+        """Snapshots and events, each once and in order over any number of lost connections.
+
+        Begins with a snapshot, or after event ``after_event``. With views, a snapshot follows the
+        events of each action. The last item is the closing message, when match or seat are gone.
+        """
+        updates = self._wire.watch(self.table_id, self.token, after_event, with_views=with_views)
+        async with aclosing(updates) as source:
+            async for update in source:
+                self.heed(update)
+                yield update
+
+    def heed(self, update: Update) -> None:
+        """Take over table and view from a message."""
+        if isinstance(update, event_pb2.Snapshot):
+            self.table = update.table
+            if update.HasField("view"):
+                self.view = update.view
+
+    async def refresh(self) -> view_pb2.View:
+        """The view as it is now."""
+        request = table_service_pb2.GetViewRequest(table_id=self.table_id)
+        response = await self._wire.call(self._wire.tables.GetView, request, self.token)
+        self.view = response.view
+        return response.view
+
+    async def explain(
+        self, actions: Sequence[game_pb2.Action]
+    ) -> Sequence[view_pb2.ActionExplanation]:
+        """For each action whether it is legal, and if not by which rule. At most 64."""
+        request = table_service_pb2.GetViewRequest(table_id=self.table_id, explain=actions)
+        response = await self._wire.call(self._wire.tables.GetView, request, self.token)
+        self.view = response.view
+        return response.explanations
+
+    # --- playing --------------------------------------------------------------------------
+
+    async def play(
+        self, action: game_pb2.Action, *, turn: int | None = None, request_id: str = ""
+    ) -> play_pb2.ActionReceipt:
+        """Play, and return when it is recorded for good.
+
+        turn: the decision it answers; None: that of ``view``.
+        """
+        request = table_service_pb2.PlayActionRequest(
+            request_id=request_id or new_request_id(),
+            table_id=self.table_id,
+            turn=await self._open_turn() if turn is None else turn,
+            action=action,
+        )
+        response = await self._wire.call(self._wire.tables.PlayAction, request, self.token)
+        return response.receipt
+
+    async def _open_turn(self) -> int:
+        return (self.view or await self.refresh()).turn
+
+    async def resign(self, *, request_id: str = "") -> table_pb2.Table:
+        """Give the seat to the stand-in for good."""
+        request = table_service_pb2.ResignRequest(**self._named(request_id))
+        return await self._change(self._wire.tables.Resign, request)
+
+    async def leave(self, *, request_id: str = "") -> table_pb2.Table:
+        """Get up: for good before the match, until the seat acts again during it."""
+        request = table_service_pb2.LeaveTableRequest(**self._named(request_id))
+        return await self._change(self._wire.tables.LeaveTable, request)
+
+    async def come_back(self, *, request_id: str = "") -> table_pb2.Table:
+        """Take the seat back from the stand-in."""
+        request = table_service_pb2.JoinTableRequest(**self._named(request_id))
+        response = await self._wire.call(self._wire.tables.JoinTable, request, self.token)
+        self.table, self.number = response.table, response.seat
+        return response.table
+
+    # --- owning ---------------------------------------------------------------------------
+
+    async def start(self, *, nonce: bytes = b"", request_id: str = "") -> table_pb2.Table:
+        """Deal. The owner's."""
+        request = table_service_pb2.StartMatchRequest(**self._named(request_id), nonce=nonce)
+        return await self._change(self._wire.tables.StartMatch, request)
+
+    async def abort(self, *, request_id: str = "") -> table_pb2.Table:
+        """End the table without a result. The owner's."""
+        request = table_service_pb2.AbortMatchRequest(**self._named(request_id))
+        return await self._change(self._wire.tables.AbortMatch, request)
+
+    async def set_seat(
+        self, seat: int, ai: player_pb2.AiPlayer | None, *, request_id: str = ""
+    ) -> table_pb2.Table:
+        """Give a seat to an AI player, or open it (None), before the match. The owner's."""
+        request = table_service_pb2.SetSeatRequest(**self._named(request_id), seat=seat)
+        if ai is None:
+            request.open.SetInParent()
+        else:
+            request.ai.CopyFrom(ai)
+        return await self._change(self._wire.tables.SetSeat, request)
+
+    def _named(self, request_id: str) -> dict[str, Any]:
+        return {"request_id": request_id or new_request_id(), "table_id": self.table_id}
+
+    async def _change(
+        self, rpc: Callable[..., Awaitable[_WithTable]], request: object
+    ) -> table_pb2.Table:
+        response = await self._wire.call(rpc, request, self.token)
+        self.table = response.table
+        return response.table
