@@ -25,4 +25,9 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("bouillabaisse"),
     build=build,
+    low_wins=True,
+    summary=(
+        "A trick-taking game of six rounds with six different aims: in all but the last, "
+        "the point is not to take things."
+    ),
 )

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from tavolata.ext.core import seeds
-from tavolata.ext.core.errors import SeatCountError, SettingError, UnknownOption
+from tavolata.ext.core.errors import (
+    CombinationError,
+    SeatCountError,
+    SettingError,
+    UnknownOption,
+)
 
 if TYPE_CHECKING:
     from tavolata.ext.core.game import Game
 
 OptionValue = bool | int | str
 Options = dict[str, OptionValue]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionRefusal:
+    """A value that is refused although the option allows it (G-1), and when."""
+
+    value: OptionValue
+    seats: tuple[int, ...]  # numbers of seats; empty: all
+    others: Mapping[str, OptionValue]  # values of other options; empty: whatever they are
+    text: str
+
+    def applies(
+        self, seat_count: int, value: OptionValue, values: Mapping[str, OptionValue]
+    ) -> bool:
+        """Whether it refuses `value` at a table with these seats and options."""
+        return (
+            value == self.value
+            and (not self.seats or seat_count in self.seats)
+            and all(values[name] == other for name, other in self.others.items())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +53,18 @@ class OptionSpec:
     maximum: int
     rule: str
     description: str
+    default_by_seats: Mapping[int, OptionValue] = field(default_factory=dict)
+    seats_min: int | None = None  # without effect at tables with fewer seats
+    seats_max: int | None = None  # without effect at tables with more
+    refusals: tuple[OptionRefusal, ...] = ()
+
+    def default_at(self, seat_count: int) -> OptionValue:
+        """The default at a table with this number of seats."""
+        return self.default_by_seats.get(seat_count, self.default)
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words."""
+        """The allowed values in words, whatever seats and other options there are."""
         if self.type == "bool":
             return "true, false"
         if self.values:
@@ -40,15 +73,28 @@ class OptionSpec:
 
     def check(self, value: OptionValue) -> OptionValue:
         """The value itself; SettingError if it is not allowed (G-1)."""
-        wanted = {"bool": bool, "int": int, "enum": str}[self.type]
-        fits = type(value) is wanted
-        if fits and self.values:
-            fits = value in self.values
-        elif fits and self.type == "int":
-            fits = self.minimum <= int(value) <= self.maximum
+        if self.type == "enum":
+            fits = any(type(value) is type(known) and value == known for known in self.values)
+        elif self.type == "int":
+            fits = type(value) is int and self.minimum <= value <= self.maximum
+        else:
+            fits = type(value) is bool
         if not fits:
             raise SettingError(self.name, value, self.allowed)
         return value
+
+    def check_combination(self, seat_count: int, values: Mapping[str, OptionValue]) -> None:
+        """CombinationError if the seats or other options rule its value out (G-1).
+
+        values: of all options of the game.
+        """
+        value = values[self.name]
+        for refusal in self.refusals:
+            if refusal.applies(seat_count, value, values):
+                known = self.values or ((False, True) if self.type == "bool" else ())
+                others = ", ".join(str(other).lower() for other in known if other != value)
+                allowed = f"{others or self.allowed}, as {refusal.text}"
+                raise CombinationError(self.name, value, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +129,8 @@ class GameSpec:
     build: Callable[[GameSpec, int, Options], Game]
     check: Callable[[int, Options], None] = _nothing_refused
     search: SearchHints = SearchHints()
+    low_wins: bool = False
+    summary: str = ""  # what the game is, in a sentence or two for people
 
     def complete(self, seat_count: int, options: Mapping[str, OptionValue]) -> Options:
         """All options with their values; SettingError names what is refused (G-1)."""
@@ -93,8 +141,11 @@ class GameSpec:
             if name not in known:
                 raise UnknownOption(name, options[name], ", ".join(known) or "no option")
         values = {
-            name: option.check(options.get(name, option.default)) for name, option in known.items()
+            name: option.check(options.get(name, option.default_at(seat_count)))
+            for name, option in known.items()
         }
+        for option in self.options:
+            option.check_combination(seat_count, values)
         self.check(seat_count, values)
         return values
 
@@ -105,16 +156,29 @@ class GameSpec:
 
 def options_of(game_id: str) -> tuple[OptionSpec, ...]:
     """The options of a game from its ``options.json``."""
-    return tuple(
-        OptionSpec(
-            name=row["name"],
-            type=row["type"],
-            default=row["default"],
-            values=tuple(row.get("values", ())),
-            minimum=row.get("min", 0),
-            maximum=row.get("max", 0),
-            rule=row["rule"],
-            description=row["description"],
-        )
-        for row in seeds.load_json(game_id, "options")
+    return tuple(_option(row) for row in seeds.load_json(game_id, "options"))
+
+
+def _option(row: Mapping[str, Any]) -> OptionSpec:
+    return OptionSpec(
+        name=row["name"],
+        type=row["type"],
+        default=row["default"],
+        values=tuple(row.get("values", ())),
+        minimum=row.get("min", 0),
+        maximum=row.get("max", 0),
+        rule=row["rule"],
+        description=row["description"],
+        default_by_seats={int(n): value for n, value in row.get("default_by_seats", {}).items()},
+        seats_min=row.get("min_seats"),
+        seats_max=row.get("max_seats"),
+        refusals=tuple(
+            OptionRefusal(
+                refused["value"],
+                tuple(refused.get("seats", ())),
+                refused.get("with", {}),
+                refused["text"],
+            )
+            for refused in row.get("refused", ())
+        ),
     )
