@@ -176,6 +176,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 
 def _shown_fields(value: object) -> Shown:
     assert is_dataclass(value), f"{value!r} is no dataclass"
+    assert not isinstance(value, type)
     return {name: _as_lists(getattr(value, name)) for name in _field_names(type(value))}
 
 
