@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from tavolata.ext.core.bits cimport lowest
 from tavolata.ext.core.chance cimport Chance, KeyedChance
-from tavolata.ext.core.game cimport SEATS_MAX, Game
+from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
 from tavolata.ext.core.log cimport (
     EVERYBODY,
     SPECTATOR,
@@ -470,8 +470,14 @@ cdef class Position:
         self.game.advance(self.state, &self.chance, NULL)
 
     def playout(self, int policy=0) -> None:
+        """Play to the horizon or the end: at random (0) or by the rule of thumb (1)."""
         with nogil:
             self.game.playout(self.state, &self.chance, policy)
+
+    def generic_playout(self, int policy=0) -> None:
+        """The same by the loop over the interface, the oracle of a game's own playout."""
+        with nogil:
+            self.game.loop.run(self.game, self.state, &self.chance, policy)
 
     def blank(self, int viewer) -> bytes:
         copy = Position(self.game, self.state_bytes())
@@ -485,6 +491,16 @@ cdef class Position:
         self.game.dealer(self.blank(viewer), viewer).deal(world.state, &world.chance)
         self.chance.state = world.chance.state
         return world
+
+    def redeals(self, int viewer, int count) -> list:
+        """That many such worlds as states, from one dealer as a search makes it."""
+        cdef Position world = Position(self.game, self.state_bytes())
+        cdef Dealer dealer = self.game.dealer(self.blank(viewer), viewer)
+        worlds = []
+        for _ in range(count):
+            dealer.deal(world.state, &self.chance)
+            worlds.append(world.state_bytes())
+        return worlds
 
     def totals(self) -> tuple:
         cdef int32_t words[SEATS_MAX]
