@@ -13,7 +13,7 @@ from tests.reference.chance import Outcome
 SPECTATOR = -1
 
 
-class IllegalMove(Exception):  # noqa: N818 - a refusal, not a fault of the program
+class IllegalMove(Exception):
     """An action refused under G-2; `rule_id` names the rule, and nothing has changed."""
 
     def __init__(self, rule_id: str, text: str) -> None:
@@ -22,7 +22,7 @@ class IllegalMove(Exception):  # noqa: N818 - a refusal, not a fault of the prog
         self.text = text
 
 
-class BadOption(Exception):  # noqa: N818 - a refusal, not a fault of the program
+class BadOption(Exception):
     """A table refused under G-1; `name` is the option, `allowed` the values it may have.
 
     A wrong number of seats has the name `seats`. For an unknown option, `allowed` is the list

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import pytest
 
 from tests.games.bouillabaisse import cases as bouillabaisse_cases
+from tests.games.mino_dice import cases as mino_dice_cases
 from tests.reference.casebook import Case, Engine, run_case
 from tests.reference.chance import Script
 from tests.reference.registry import new_model
 
-CASES = bouillabaisse_cases.CASES
+CASES = [*bouillabaisse_cases.CASES, *mino_dice_cases.CASES]
 
 
 def reference(
@@ -23,3 +24,41 @@ def reference(
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_reference_does_what_the_case_says(case: Case) -> None:
     run_case(case, reference)
+
+
+@pytest.mark.parametrize(
+    ("cases", "rules"),
+    [
+        (bouillabaisse_cases.CASES, [f"BO-{number}" for number in range(1, 21)]),
+        (mino_dice_cases.CASES, [f"MD-{number}" for number in range(1, 21)]),
+    ],
+)
+def test_every_rule_has_a_case_and_every_cited_rule_exists(
+    cases: list[Case], rules: list[str]
+) -> None:
+    cited = {rule for case in cases for rule in case.rules}
+    assert cited == {*rules, "G-1", "G-2"}
+
+
+@pytest.mark.parametrize(
+    ("other_options", "other_script", "failure"),
+    [
+        # The expectations of the case below fail on a match that goes otherwise.
+        ({"twin_rule": "last"}, {}, "last trick_taken"),
+        ({}, {("dealer", 0, 0): 0}, "not to act"),
+    ],
+)
+def test_a_case_fails_on_a_match_that_goes_otherwise(
+    other_options: dict[str, object], other_script: Script, failure: str
+) -> None:
+    case = next(c for c in bouillabaisse_cases.CASES if c.title == "of twins the first takes")
+
+    def otherwise(
+        game: str, seats: int, options: Mapping[str, object], seed: bytes, script: Script
+    ) -> Engine:
+        return reference(
+            game, seats, {**options, **other_options}, seed, {**script, **other_script}
+        )
+
+    with pytest.raises(AssertionError, match=failure):
+        run_case(case, otherwise)
