@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tavolata.ext import bouillabaisse
+from tavolata.ext import bouillabaisse, mino_dice
 from tavolata.ext.core.spec import GameSpec
 
-GAMES: dict[str, GameSpec] = {spec.id: spec for spec in (bouillabaisse.SPEC,)}
+GAMES: dict[str, GameSpec] = {spec.id: spec for spec in (mino_dice.SPEC, bouillabaisse.SPEC)}
 
 
 class UnknownGame(LookupError):

@@ -1,0 +1,26 @@
+"""Mino Dice: bid how many tricks your dice will take (``seeds/mino_dice/rules.md``)."""
+
+from __future__ import annotations
+
+from tavolata.ext.core.cpu import best_build
+from tavolata.ext.core.game import Game
+from tavolata.ext.core.spec import GameSpec, Options, options_of
+from tavolata.ext.mino_dice.face import MinoDiceFace
+
+
+def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
+    """The rules for one table; seats and options have been checked by ``spec``."""
+    game: Game = best_build(__name__, "_rules").Rules(spec, seat_count, options, MinoDiceFace(seat_count))
+    return game
+
+
+SPEC = GameSpec(
+    id="mino_dice",
+    name="Mino Dice",
+    seats_min=3,
+    seats_max=6,
+    seats_usual=4,
+    rules_version="1",
+    options=options_of("mino_dice"),
+    build=build,
+)

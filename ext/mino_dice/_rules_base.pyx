@@ -1,0 +1,2 @@
+"""The rules of Mino Dice, portable."""
+include "_rules.pxi"
