@@ -1,0 +1,193 @@
+"""Game messages read back as the fields of the rules' dataclasses.
+
+Independent of the codecs: it reads the JSON form of a message, whose enum values are the names
+that the API gives them. Every key of a message is taken; what is left over is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+Json = dict[str, Any]
+Fields = dict[str, Any]
+
+_RANKS = dict(
+    zip(
+        "TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN JACK QUEEN KING ACE".split(),  # noqa: SIM905
+        "23456789TJQKA",
+        strict=True,
+    )
+)
+_SUITS = {"CLUBS": "C", "DIAMONDS": "D", "HEARTS": "H", "SPADES": "S"}
+_NUMBERS = {
+    "ONE": "1",
+    "TWO": "2",
+    "THREE": "3",
+    "FOUR": "4",
+    "FIVE": "5",
+    "SIX": "6",
+    "SEVEN": "7",
+}
+
+
+def json_of(message: Message) -> Json:
+    """The message with enum names, unset plain fields shown as zero and unset messages left out."""
+    return MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+
+
+def card(name: str) -> str:
+    """`CARD_QUEEN_OF_CLUBS` as `QC`."""
+    rank, _, suit = name.removeprefix("CARD_").partition("_OF_")
+    return _RANKS[rank] + _SUITS[suit]
+
+
+def suit(name: str) -> str:
+    return _SUITS[name.removeprefix("SUIT_")]
+
+
+def rank(name: str) -> str:
+    return _RANKS[name.removeprefix("RANK_")]
+
+
+def kind(name: str) -> str:
+    return name.removeprefix("MINO_DICE_KIND_").lower()
+
+
+def face(name: str) -> str:
+    word = name.removeprefix("MINO_DICE_FACE_")
+    return _NUMBERS.get(word, word.lower())
+
+
+def known(read: Callable[[str], str], name: str) -> str | None:
+    """None for the value that says nothing."""
+    return None if name.endswith("_UNSPECIFIED") else read(name)
+
+
+def taken(message: Json, *keys: str) -> Json:
+    """The message, whose keys must be these; `?` marks one that may be absent."""
+    names = {key.strip("?") for key in keys}
+    assert set(message) <= names, f"unread fields: {set(message) - names}"
+    assert {key for key in keys if not key.endswith("?")} <= set(message)
+    return message
+
+
+def _cards(hand: Json | None) -> tuple[str, ...] | None:
+    return None if hand is None else tuple(map(card, taken(hand, "cards")["cards"]))
+
+
+def _trick_of_cards(trick: list[Json]) -> tuple[tuple[int, str], ...]:
+    return tuple((taken(p, "seat", "card")["seat"], card(p["card"])) for p in trick)
+
+
+def _bouillabaisse_view(message: Json) -> Fields:
+    taken(
+        message, "round", "round_rule_id", "phase", "dealer", "leader", "led_suit", "seats",
+        "trick", "last_trick", "last_winner?", "drawn_suit", "drawn_rank", "drawn_card",
+        "played", "removed",
+    )  # fmt: skip
+    seats = [taken(s, "hand?", "hand_size", "voids", "tricks_taken") for s in message["seats"]]
+    # BO-9 belongs to round 1, and so on to BO-14 of round 6.
+    assert message["round_rule_id"] == f"BO-{message['round'] + 8}"
+    return {
+        "round": message["round"],
+        "phase": message["phase"].removeprefix("BOUILLABAISSE_PHASE_").lower(),
+        "dealer": message["dealer"],
+        "leader": message["leader"],
+        "led_suit": known(suit, message["led_suit"]),
+        "hands": tuple(_cards(seat.get("hand")) for seat in seats),
+        "hand_sizes": tuple(seat["hand_size"] for seat in seats),
+        "trick": _trick_of_cards(message["trick"]),
+        "last_trick": _trick_of_cards(message["last_trick"]),
+        "last_winner": message.get("last_winner"),
+        "tricks_taken": tuple(seat["tricks_taken"] for seat in seats),
+        "drawn_suit": known(suit, message["drawn_suit"]),
+        "drawn_rank": known(rank, message["drawn_rank"]),
+        "drawn_card": known(card, message["drawn_card"]),
+        "voids": tuple(tuple(map(suit, seat["voids"])) for seat in seats),
+        "played": tuple(map(card, message["played"])),
+        "removed": tuple(map(card, message["removed"])),
+    }
+
+
+def _kinds(held: Json | None) -> tuple[str, ...] | None:
+    return None if held is None else tuple(map(kind, taken(held, "kinds")["kinds"]))
+
+
+def _trick_of_dice(trick: list[Json]) -> tuple[tuple[int, str, str], ...]:
+    return tuple(
+        (taken(r, "seat", "kind", "face")["seat"], kind(r["kind"]), face(r["face"])) for r in trick
+    )
+
+
+def _mino_dice_view(message: Json) -> Fields:
+    taken(
+        message, "hand", "phase", "first_player", "leader", "led_colour", "seats", "bag_count",
+        "trick", "last_trick", "last_winner?",
+    )  # fmt: skip
+    seats = [
+        taken(s, "dice?", "dice_count", "committed", "bid?", "tricks_taken", "voids")
+        for s in message["seats"]
+    ]
+    return {
+        "hand": message["hand"],
+        "phase": message["phase"].removeprefix("MINO_DICE_PHASE_").lower(),
+        "first_player": message["first_player"],
+        "leader": message["leader"],
+        "led_colour": known(kind, message["led_colour"]),
+        "dice": tuple(_kinds(seat.get("dice")) for seat in seats),
+        "dice_counts": tuple(seat["dice_count"] for seat in seats),
+        "bag_count": message["bag_count"],
+        "committed": tuple(number for number, seat in enumerate(seats) if seat["committed"]),
+        "bids": tuple(seat.get("bid") for seat in seats),
+        "trick": _trick_of_dice(message["trick"]),
+        "last_trick": _trick_of_dice(message["last_trick"]),
+        "last_winner": message.get("last_winner"),
+        "tricks_taken": tuple(seat["tricks_taken"] for seat in seats),
+        "voids": tuple(tuple(map(kind, seat["voids"])) for seat in seats),
+    }
+
+
+_VIEWS = {"bouillabaisse": _bouillabaisse_view, "mino_dice": _mino_dice_view}
+
+
+def view_fields(game_id: str, view: Message) -> Fields:
+    """A GameView as the fields of the game's View, those apart that stand in the View around it."""
+    return _VIEWS[game_id](taken(json_of(view), game_id)[game_id])
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+# How each field of an event reads; a field that isn't here is a number as it stands.
+_READ: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("bouillabaisse", "cards"): _cards,
+    ("bouillabaisse", "card"): card,
+    ("bouillabaisse", "suit"): suit,
+    ("bouillabaisse", "rank"): rank,
+    ("mino_dice", "dice"): _kinds,
+    ("mino_dice", "kind"): kind,
+    ("mino_dice", "face"): face,
+}
+
+
+def event_fields(game_id: str, event: Message) -> tuple[str, Fields]:
+    """A GameEvent as the name of the event, such as `TrickTaken`, and the fields it has."""
+    ((name, fields),) = taken(json_of(event), game_id)[game_id].items()
+    made = {key: _READ.get((game_id, key), _plain)(value) for key, value in fields.items()}
+    return "".join(word.title() for word in name.split("_")), made
+
+
+def action_name(game_id: str, action: Message) -> str:
+    """An Action as the rules write it, such as `play QC` or `bid 3`."""
+    ((verb, what),) = taken(json_of(action), game_id)[game_id].items()
+    ((key, value),) = what.items()
+    reads: dict[str, Callable[[Any], str]] = {"card": card, "kind": kind, "tricks": str}
+    read = reads[key]
+    return f"{verb} {read(value)}"
