@@ -725,6 +725,30 @@ SWEEPS = [
         options=AON,
     ),
     table(
+        # Seat 3 wins twelve tricks with clubs; the last, 2S 8C AS QD AS AH KS AH, is seat 5's,
+        # who played the first of the two aces. Seat 3 has a queen of every suit, but not all.
+        "round 3 with two decks: seven cards of eight turn nothing around",
+        "BO-6 BO-11 BO-15",
+        8,
+        in_round(4),
+        scored(3, 0, 0, 0, 350, 0, 50, 0, 0),
+        script={
+            **DEALER_0,
+            **drawn("H", "Q", "KS"),
+            **deal(
+                3,
+                8,
+                {
+                    3: run("C", "9", "A") + " " + run("C", "9", "A") + " 2S",
+                    4: run("C", "2", "7") + " " + run("C", "2", "7") + " 8C",
+                    5: "8C 7H AS " + run("H", "2", "6") + " " + run("H", "2", "6"),
+                    6: run("D", "2", "7") + " " + run("D", "2", "7") + " QD",
+                },
+            ),
+        },
+        options=AON,
+    ),
+    table(
         "round 4: the one card there is never turns around",
         "BO-16",
         4,
