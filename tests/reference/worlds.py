@@ -152,10 +152,7 @@ def replay_in(history: History, world: World) -> Model:
 
     IllegalMove if an action would have been refused, ValueError if the cards don't add up.
     """
-    if history.game == "bouillabaisse":
-        script, actions = _bouillabaisse_script(history, world)
-    else:
-        script, actions = _mino_dice_script(history, world)
+    script, actions = script_of(history, world)
     model = new_model(history.game, history.seats, history.options, script=script)
     for seat, action in actions:
         model.play(seat, action)
@@ -163,6 +160,16 @@ def replay_in(history: History, world: World) -> Model:
 
 
 Actions = list[tuple[int, str]]
+
+
+def script_of(history: History, world: World) -> tuple[Script, Actions]:
+    """The chance and the actions of the match as the viewer saw it, the seats holding this.
+
+    Another seat's bid that is still secret is 0. ValueError if the cards don't add up.
+    """
+    if history.game == "bouillabaisse":
+        return _bouillabaisse_script(history, world)
+    return _mino_dice_script(history, world)
 
 
 def _bouillabaisse_script(history: History, world: World) -> tuple[Script, Actions]:
