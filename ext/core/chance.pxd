@@ -45,19 +45,23 @@ cdef inline int chance_pick(Chance* chance, int purpose, int round, int index, i
     return <int> random_below(&chance.state, <uint32_t> n)
 
 cdef inline void chance_shuffle(Chance* chance, int purpose, int round, int index,
-                                uint8_t* items, int count) noexcept nogil:
-    """Put items into an order, every one equally likely."""
+                                uint8_t* items, int count, int unordered=1) noexcept nogil:
+    """Put items into an order, every one equally likely.
+
+    unordered: so many items at the front need no order among themselves (a hand), which saves a
+    search their draws; play always draws them all.
+    """
     if chance.keyed != NULL:
         keyed_shuffle(chance, purpose, round, index, items, count)
     else:
-        random_shuffle(&chance.state, items, count)
+        random_shuffle(&chance.state, items, count, unordered)
 
-cdef inline void random_shuffle(uint64_t* state, uint8_t* items, int count) noexcept nogil:
+cdef inline void random_shuffle(uint64_t* state, uint8_t* items, int count, int unordered=1) noexcept nogil:
     cdef uint64_t local = state[0]
     cdef int i
     cdef uint32_t j
     cdef uint8_t item
-    for i in range(count - 1, 0, -1):
+    for i in range(count - 1, unordered - 1, -1):
         j = random_below(&local, <uint32_t> (i + 1))
         item = items[i]
         items[i] = items[j]
