@@ -10,7 +10,9 @@ from tavolata.ext.mino_dice.face import MinoDiceFace
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
     """The rules for one table; seats and options have been checked by ``spec``."""
-    game: Game = best_build(__name__, "_rules").Rules(spec, seat_count, options, MinoDiceFace(seat_count))
+    game: Game = best_build(__name__, "_rules").Rules(
+        spec, seat_count, options, MinoDiceFace(seat_count)
+    )
     return game
 
 
@@ -23,4 +25,8 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("mino_dice"),
     build=build,
+    summary=(
+        "A trick-taking game with dice: foresee how many tricks your dice will win, then win "
+        "exactly that many."
+    ),
 )

@@ -49,18 +49,18 @@ class MinoDiceFace:
         return KINDS[item]
 
     def why_illegal(self, state: State, seat: int, action: int) -> Refusal:
-        """MD-4: a bid out of range or at the wrong time; MD-6: not held; MD-7: must follow."""
+        """MD-4: a bid out of range; MD-7: must follow; G-2: not to be done now, or not held."""
         hand = state["hand"]
         is_roll = FIRST_ROLL <= action < FIRST_ROLL + len(KINDS)
         if state["phase"] == BID:
             if is_roll:
-                return Refusal("MD-4", f"seat {seat} has to bid before any die is rolled")
+                return Refusal("G-2", f"seat {seat} has to bid before any die is rolled")
             return Refusal("MD-4", f"{action} is no bid in hand {hand}; bids are 0 to {hand}")
         if not is_roll:
-            return Refusal("MD-6", f"the bids are in; seat {seat} has to roll a die")
+            return Refusal("G-2", f"the bids are in; seat {seat} has to roll a die")
         kind = action - FIRST_ROLL
         if not state["dice"][seat][kind]:
-            return Refusal("MD-6", f"seat {seat} holds no {KINDS[kind]} die")
+            return Refusal("G-2", f"seat {seat} holds no {KINDS[kind]} die")
         led = KINDS[state["led"].bit_length() - 1]
         return Refusal("MD-7", f"seat {seat} holds {led} and must roll it or a special die")
 

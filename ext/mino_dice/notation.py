@@ -48,7 +48,9 @@ def format_state(state: State, seat_count: int) -> str:
     def numbers(values: list[int]) -> str:
         return ",".join("-" if value == NONE else str(value) for value in values[:seat_count])
 
-    trick_count, leader, last_leader = (state[key] for key in ("trick_count", "leader", "last_leader"))
+    trick_count, leader, last_leader = (
+        state[key] for key in ("trick_count", "leader", "last_leader")
+    )
     last_count = 0 if last_leader == NONE else seat_count
     rows = state["hand_points"][: finished_hands(state)]
     words = {
@@ -108,7 +110,9 @@ class _Line:
             "rolled": _rows(
                 self._read("rolled", lambda text: [_counts(part) for part in _split(text, "/", n)])
             ),
-            "kinds": _padded([sum(1 << kind for kind in range(len(KINDS)) if row[kind]) for row in dice]),
+            "kinds": _padded(
+                [sum(1 << kind for kind in range(len(KINDS)) if row[kind]) for row in dice]
+            ),
             "voids": _padded(
                 self._read("voids", lambda text: [_colours(part) for part in _split(text, "/", n)])
             ),
@@ -126,7 +130,9 @@ class _Line:
             "trick_count": len(faces),
             "tricks_played": sum(taken),
             "last_leader": last_leader,
-            "last_winner": self._read("winner", lambda text: NONE if text == "-" else self._seat(text)),
+            "last_winner": self._read(
+                "winner", lambda text: NONE if text == "-" else self._seat(text)
+            ),
             "leader": leader,
             "seat": (leader + len(faces)) % n,
             "first_player": self._read("first", self._seat),
@@ -157,7 +163,9 @@ class _Line:
         return _padded([NONE if bid == "-" else _number(bid, 0, hand) for bid in bids])
 
     def _rounds(self, text: str, finished: int) -> list[list[int]]:
-        rows = [_row(row, self._n, -POINTS_MAX, POINTS_MAX) for row in text.split("/") if text != "-"]
+        rows = [
+            _row(row, self._n, -POINTS_MAX, POINTS_MAX) for row in text.split("/") if text != "-"
+        ]
         if len(rows) != finished:
             raise ValueError(f"{len(rows)} hands, but {finished} are finished")
         return rows + [[0] * SEATS_MAX for _ in range(HANDS_MAX - finished)]

@@ -15,7 +15,10 @@ def face_shares() -> list[float]:
     """The chance of each face when any one of all the dice is rolled."""
     dice = sum(COUNTS)
     return [
-        sum(count * faces.count(face) / len(faces) for count, faces in zip(COUNTS, DIE_FACES, strict=True))
+        sum(
+            count * faces.count(face) / len(faces)
+            for count, faces in zip(COUNTS, DIE_FACES, strict=True)
+        )
         / dice
         for face in range(len(FACES))
     ]
@@ -34,7 +37,11 @@ def takes_now(seat_count: int) -> list[list[list[float]]]:
     return [
         [
             [
-                sum(stays[face] ** after for face in faces if best == NO_FACE or takes_over(face, best))
+                sum(
+                    stays[face] ** after
+                    for face in faces
+                    if best == NO_FACE or takes_over(face, best)
+                )
                 / len(faces)
                 for after in range(seat_count)
             ]
@@ -45,7 +52,7 @@ def takes_now(seat_count: int) -> list[list[list[float]]]:
 
 
 def takes_in_place(seat_count: int) -> list[list[float]]:
-    """The chance that a die takes a trick before that trick begins: ``[kind][place]``, place 0 leads."""
+    """The chance that a die takes a trick yet to begin: ``[kind][place]``, place 0 leads."""
     shares = face_shares()
     now = takes_now(seat_count)
     best_shares = [0.0] * NO_FACE + [1.0]  # of the best face, before this place

@@ -1,4 +1,4 @@
-"""What a viewer sees of Mino Dice: the view and the events, with dice and faces as names (MD-19)."""
+"""What a viewer sees of Mino Dice: view and events, with dice and faces as names (MD-19)."""
 
 from __future__ import annotations
 
