@@ -30,4 +30,7 @@ cdef class ExactDealer:
     cdef double count(self, int group, int* left) noexcept nogil
     cdef double count_split(self, int group, int* left, int first, int need, double factor) noexcept nogil
     cdef void split(self, int group, int* left, int* taken, uint64_t* state) noexcept nogil
+    cdef bint list_joint(self, int group, int* left, int first, int need, double weight,
+                         uint8_t* row, double* shares) noexcept nogil
+    cdef _fill_alias(self, double* shares)
     cdef void sample(self, uint8_t* out, Chance* chance) noexcept nogil

@@ -17,8 +17,9 @@ from libc.string cimport memcpy
 
 from tavolata.ext.core.chance cimport Chance, random_below, random_shuffle, random_unit
 
-JOINT_MAX = 4096
-TABLE_MAX = 1 << 23
+cdef enum:
+    JOINT_MAX = 4096    # most rows of the alias table
+    TABLE_MAX = 1 << 23 # most entries of the count table
 
 
 class NoDeal(ValueError):
@@ -188,69 +189,96 @@ cdef class ExactDealer:
     def _make_alias(self):
         """The alias table over joint counts, unless they are too many."""
         cdef int left[CLASSES_MAX]
-        cdef int c, g, row
+        cdef uint8_t row[PLACES_MAX * CLASSES_MAX]
+        cdef double* shares = <double*> malloc(JOINT_MAX * sizeof(double))
+        cdef int c
+        cdef bint listed = False
+        self.joint = <uint8_t*> malloc(JOINT_MAX * self.group_count * self.class_count)
+        if self.joint == NULL or shares == NULL:
+            free(shares)
+            raise MemoryError
         for c in range(self.class_count):
             left[c] = self.class_size[c]
-        rows, weights = [], []
-        if not self._enumerate(0, [left[c] for c in range(self.class_count)], [], 1.0, rows, weights):
-            return
-        count = len(rows)
-        self.joint = <uint8_t*> malloc(count * self.group_count * self.class_count)
+        with nogil:
+            listed = self.list_joint(0, left, 0, self.group_size[0], 1.0, row, shares)
+        try:
+            if listed:
+                self._fill_alias(shares)
+            else:
+                self.joint_count = 0
+        finally:
+            free(shares)
+
+    cdef bint list_joint(self, int group, int* left, int first, int need, double weight,
+                         uint8_t* row, double* shares) noexcept nogil:
+        """Append every joint count matrix with its ways; False once there are more than JOINT_MAX."""
+        cdef int had, most, take
+        if first == self.class_count:
+            if need:
+                return True
+            if group + 1 < self.group_count:
+                if self.count(group + 1, left) == 0.0:
+                    return True
+                return self.list_joint(group + 1, left, 0, self.group_size[group + 1], weight, row, shares)
+            if self.joint_count == JOINT_MAX:
+                return False
+            memcpy(self.joint + self.joint_count * self.group_count * self.class_count, row,
+                   self.group_count * self.class_count)
+            shares[self.joint_count] = weight
+            self.joint_count += 1
+            return True
+        had = left[first]
+        most = min(had, need) if self.group_allowed[group] >> first & 1 else 0
+        if group + 1 == self.group_count and most < had:
+            return True
+        for take in range(had if group + 1 == self.group_count else 0, most + 1):
+            left[first] = had - take
+            row[group * self.class_count + first] = take
+            if not self.list_joint(group, left, first + 1, need - take,
+                                   weight * self.binomial[had][take], row, shares):
+                left[first] = had
+                return False
+        left[first] = had
+        return True
+
+    cdef _fill_alias(self, double* shares):
+        """Walker's table by Vose's method: each row lends what it has too much to one that has too little."""
+        cdef int count = self.joint_count
+        cdef int row, low, high, small_count = 0, large_count = 0
+        cdef double total = 0.0
+        cdef int32_t* small = <int32_t*> malloc(count * sizeof(int32_t))
+        cdef int32_t* large = <int32_t*> malloc(count * sizeof(int32_t))
         self.joint_threshold = <double*> malloc(count * sizeof(double))
         self.joint_alias = <int32_t*> malloc(count * sizeof(int32_t))
-        if self.joint == NULL or self.joint_threshold == NULL or self.joint_alias == NULL:
+        if small == NULL or large == NULL or self.joint_threshold == NULL or self.joint_alias == NULL:
+            self.joint_count = 0
+            free(small)
+            free(large)
             raise MemoryError
         for row in range(count):
-            for g in range(self.group_count):
-                for c in range(self.class_count):
-                    self.joint[(row * self.group_count + g) * self.class_count + c] = rows[row][g][c]
-        total = sum(weights)
-        shares = [weight * count / total for weight in weights]
-        small = [row for row in range(count) if shares[row] < 1.0]
-        large = [row for row in range(count) if shares[row] >= 1.0]
+            total += shares[row]
         for row in range(count):
+            shares[row] = shares[row] / total * count
             self.joint_threshold[row] = 1.0
             self.joint_alias[row] = row
-        while small and large:
-            low, high = small.pop(), large[len(large) - 1]
+            if shares[row] < 1.0:
+                small[small_count] = row
+                small_count += 1
+            else:
+                large[large_count] = row
+                large_count += 1
+        while small_count and large_count:
+            small_count -= 1
+            low, high = small[small_count], large[large_count - 1]
             self.joint_threshold[low] = shares[low]
             self.joint_alias[low] = high
             shares[high] -= 1.0 - shares[low]
             if shares[high] < 1.0:
-                small.append(large.pop())
-        self.joint_count = count
-
-    def _enumerate(self, int group, list left, list rows_so_far, double weight, list rows, list weights):
-        """Append every joint count matrix with its ways; False once there are more than JOINT_MAX."""
-        if group == self.group_count:
-            if any(left):
-                return True
-            rows.append(list(rows_so_far))
-            weights.append(weight)
-            return len(rows) <= JOINT_MAX
-        for taken, factor in self._splits(group, left, 0, self.group_size[group]):
-            rest = [have - take for have, take in zip(left, taken)]
-            if group + 1 < self.group_count and not self._possible(group + 1, rest):
-                continue
-            if not self._enumerate(group + 1, rest, rows_so_far + [taken], weight * factor, rows, weights):
-                return False
-        return True
-
-    def _possible(self, int group, list rest):
-        cdef int left[CLASSES_MAX]
-        for c in range(self.class_count):
-            left[c] = rest[c]
-        return self.count(group, left) > 0.0
-
-    def _splits(self, int group, list left, int first, int need):
-        if first == self.class_count:
-            return [((), 1.0)] if need == 0 else []
-        most = min(left[first], need) if self.group_allowed[group] >> first & 1 else 0
-        return [
-            ((take, *rest), self.binomial[left[first]][take] * factor)
-            for take in range(most + 1)
-            for rest, factor in self._splits(group, left, first + 1, need - take)
-        ]
+                small[small_count] = high
+                small_count += 1
+                large_count -= 1
+        free(small)
+        free(large)
 
     cdef void sample(self, uint8_t* out, Chance* chance) noexcept nogil:
         """Write the items place by place, in the order of the places, into ``out``."""
