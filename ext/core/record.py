@@ -7,7 +7,7 @@ The file is JSON of the format ``tavolata.match/1`` (docs/replay-format.md). A r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -54,7 +54,7 @@ class Fairness:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A match. ``placement`` is None while it has not been played to its end."""
+    """A match. Totals and placement are None if it has not been played to its end."""
 
     game: str
     rules_version: str
@@ -64,7 +64,7 @@ class Record:
     fairness: Fairness | None
     decisions: tuple[tuple[int, int, str], ...]  # (turn, seat, name of the action)
     hash: bytes
-    totals: tuple[int, ...]
+    totals: tuple[int, ...] | None
     placement: tuple[int, ...] | None
 
     @property
@@ -104,7 +104,7 @@ def record_of(match: Match, fairness: Fairness | None = None) -> Record:
             (turn, seat, game.action_name(action)) for turn, seat, action in match.decisions
         ),
         hash=match.hash,
-        totals=match.totals(),
+        totals=match.totals() if match.over else None,
         placement=match.placement() if match.over else None,
     )
 
@@ -145,9 +145,13 @@ def loads(text: str) -> Record:
         fairness=None if promise is None else _fairness(promise),
         decisions=tuple((turn, seat, action) for turn, seat, action in data["decisions"]),
         hash=bytes.fromhex(data["hash"]),
-        totals=tuple(data["totals"]),
-        placement=None if data["placement"] is None else tuple(data["placement"]),
+        totals=_optional(data["totals"]),
+        placement=_optional(data["placement"]),
     )
+
+
+def _optional(numbers: list[int] | None) -> tuple[int, ...] | None:
+    return None if numbers is None else tuple(numbers)
 
 
 def _fairness(data: dict[str, Any]) -> Fairness:
@@ -187,16 +191,24 @@ def retrace(record: Record, spec_of: Callable[[str], GameSpec]) -> tuple[Match, 
     except RulesError as error:
         raise RecordError("record.options", str(error)) from None
     match = Match(game, record.seed, commitment=record.commitment)
+    return match, follow(match, record.decisions)
+
+
+def follow(match: Match, decisions: Iterable[tuple[int, int, str]]) -> list[Step]:
+    """The steps of a match that has just been dealt, with these decisions played.
+
+    decisions: (turn, seat, name of the action). RecordMismatch for one that the rules refuse.
+    """
     chosen: list[tuple[int, ...]] = [()]
     after = [_standing(match)]
-    for place, (turn, seat, name) in enumerate(record.decisions):
+    for place, (turn, seat, name) in enumerate(decisions):
         chosen.append(match.legal(seat))
         try:
-            match.play(seat, game.action_number(name), turn)
+            match.play(seat, match.game.action_number(name), turn)
         except (RulesError, ValueError) as error:
             raise RecordMismatch(f"decision {place}", f"{name!r} by seat {seat}", error) from None
         after.append(_standing(match))
-    return match, _steps(match, chosen, after)
+    return _steps(match, chosen, after)
 
 
 _Standing = tuple[int, tuple[int, ...], tuple[int, ...], bytes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tavolata.service.cli import main
+from tavolata.service.cli.main import app
 
 if __name__ == "__main__":
-    main()
+    app()

@@ -1,0 +1,1 @@
+"""The command `tavolata`: one module a command, put together in `main`."""

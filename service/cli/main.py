@@ -1,0 +1,41 @@
+"""The command `tavolata`.
+
+A command is a function in a module of its own and one line here. The modules are imported for every
+call, `--help` included, so what is heavy (games, search, gRPC) they import inside the function.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tavolata.service.cli import replay
+
+app = typer.Typer(
+    name="tavolata",
+    help="Table games with hidden information, over gRPC, with AI players in the empty seats.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,  # they may hold seeds and tokens
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from tavolata import __version__
+
+        typer.echo(f"tavolata {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tavolata(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Table games with hidden information, over gRPC, with AI players in the empty seats."""
+
+
+app.command("replay")(replay.replay)
