@@ -84,7 +84,9 @@ class ActionStatistics:
     action: int
     visits: int
     availability: int  # iterations in whose world the action could be taken
-    share: float  # of the final strategy: visits, or the average strategy of a simultaneous decision
+    share: (
+        float  # of the final strategy: visits, or the average strategy of a simultaneous decision
+    )
     mean: float  # utility of the seat, 0 to 1
     half_width: float  # of the 95 % interval of the mean
     utilities: tuple[float, ...]  # mean utility of every seat

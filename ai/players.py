@@ -30,7 +30,9 @@ class PlayerSpec:
 
 BUILT_IN = (
     PlayerSpec("random", "any legal action", Limits(iterations=1), lambda game: RandomPlayer()),
-    PlayerSpec("greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()),
+    PlayerSpec(
+        "greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()
+    ),
     PlayerSpec("ismcts", "searches, 4,000 iterations", Limits(iterations=4_000), IsmctsPlayer),
 )
 DEFAULT_PLAYER = "ismcts"

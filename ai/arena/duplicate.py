@@ -80,7 +80,9 @@ class PlayerFault(Exception):
 
 def deal_seed(base: int, deal: int) -> bytes:
     """The match seed of a deal: 32 bytes."""
-    return hashlib.sha256(DOMAIN + b"deal" + base.to_bytes(32, "big") + deal.to_bytes(8, "big")).digest()
+    return hashlib.sha256(
+        DOMAIN + b"deal" + base.to_bytes(32, "big") + deal.to_bytes(8, "big")
+    ).digest()
 
 
 def decision_seed(base: int, deal: int, rotation: int, decision: int) -> int:
@@ -108,7 +110,9 @@ def play_match(
                 observation, entrants[seat].limits, seed=seed_of(match.decision_count), stop=stop
             )
             if decision.action not in observation.legal_actions:
-                raise PlayerFault(f"{entrants[seat].label} chose {decision.action!r}, which is not legal")
+                raise PlayerFault(
+                    f"{entrants[seat].label} chose {decision.action!r}, which is not legal"
+                )
             spent[seat][0] += 1
             spent[seat][1] += decision.iterations
             spent[seat][2] += 1000 * (time.perf_counter() - started)

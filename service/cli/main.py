@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tavolata.service.cli import replay
+from tavolata.service.cli import bench, match, replay
 
 app = typer.Typer(
     name="tavolata",
@@ -39,3 +39,5 @@ def tavolata(
 
 
 app.command("replay")(replay.replay)
+app.command("match")(match.match)
+app.command("bench")(bench.bench)

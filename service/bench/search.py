@@ -1,0 +1,104 @@
+"""Search iterations per second, on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tavolata.ai.ismcts import IsmctsPlayer
+from tavolata.ai.player import Limits, observe
+from tavolata.ai.stop import Stop
+from tavolata.ext.core.cpu import level
+from tavolata.ext.core.match import Match
+from tavolata.ext.registry import GAMES
+from tavolata.service.bench import floor
+from tavolata.service.bench.measurement import Measurement, interleaved
+
+ITERATIONS = 10_000
+SEED = (20_261).to_bytes(32, "big")
+ROUND_GOAL, FIRST_GOAL = 0.40, 0.25  # of the floor's playouts/s
+TIMED_ITERATIONS, TIMED_GOAL_MS = 1_000, 30.0
+
+
+class RoundWalk:
+    """Searches every decision of a match and adds up iterations and time, round by round."""
+
+    def __init__(self, game_id: str, rule_playouts: bool) -> None:
+        spec = GAMES[game_id]
+        self.match = Match(spec.make(spec.seats_usual), SEED)
+        self.player = IsmctsPlayer(self.match.game, rule_playouts=rule_playouts)
+
+    def first_decision(self) -> float:
+        """Iterations/s at the decision in front, without taking it."""
+        return self._rate(*self._search(self.match.to_act[0]))
+
+    def round(self) -> float:
+        """Iterations/s over the round in progress: all iterations over all time."""
+        start = self.match.round_start
+        iterations, elapsed = 0, 0.0
+        while not self.match.over and self.match.round_start == start:
+            for seat in self.match.to_act:
+                done, spent = self._search(seat)
+                iterations, elapsed = iterations + done, elapsed + spent
+                self.match.play(seat, self.action)
+        return self._rate(iterations, elapsed)
+
+    def _search(self, seat: int) -> tuple[int, float]:
+        decision = self.player.analyse(
+            observe(self.match, seat),
+            Limits(iterations=ITERATIONS),
+            seed=self.match.decision_count,
+            stop=Stop(),
+        )
+        self.action = decision.action
+        return decision.iterations, decision.elapsed_ms
+
+    @staticmethod
+    def _rate(iterations: int, elapsed_ms: float) -> float:
+        return 1000 * iterations / elapsed_ms
+
+
+def measurements() -> Iterator[Measurement]:
+    """The floor's game round by round, then a thousand iterations in every game."""
+    for rule_playouts in (False, True):
+        yield from _rounds("bouillabaisse", rule_playouts)
+    for game_id in GAMES:
+        yield _thousand(game_id)
+
+
+def _rounds(game_id: str, rule_playouts: bool) -> Iterator[Measurement]:
+    walk = RoundWalk(game_id, rule_playouts)
+    name = f"{'rule' if rule_playouts else 'random'} playouts, {level()}"
+    number = 0
+    while not walk.match.over:
+        number += 1
+        first, reference = interleaved(5, walk.first_decision, floor.playouts_per_second)
+        case = f"{game_id} round {number}"
+        unit, against = "iterations/s", f"C floor, {level()}"
+        yield Measurement(
+            f"{case}, first card, {name}", first, unit, against, reference, FIRST_GOAL
+        )
+        before = floor.playouts_per_second()
+        average = walk.round()
+        reference = (before + floor.playouts_per_second()) / 2
+        yield Measurement(f"{case}, average, {name}", average, unit, against, reference, ROUND_GOAL)
+
+
+def _thousand(game_id: str) -> Measurement:
+    """How many searches of 1,000 iterations fit into the time that one may take."""
+    spec = GAMES[game_id]
+    match = Match(spec.make(spec.seats_usual), SEED)
+    player = IsmctsPlayer(match.game)
+    observation = observe(match, match.to_act[0])
+
+    def elapsed() -> float:
+        limits = Limits(iterations=TIMED_ITERATIONS)
+        return player.analyse(observation, limits, seed=1, stop=Stop()).elapsed_ms
+
+    (value,) = interleaved(9, elapsed)
+    return Measurement(
+        f"{game_id} {spec.seats_usual} seats, {TIMED_ITERATIONS} iterations at the first decision fit into "
+        f"{TIMED_GOAL_MS:.0f} ms",
+        TIMED_GOAL_MS / value,
+        "times",
+        goal=1.0,
+    )

@@ -1,0 +1,199 @@
+"""`tavolata match`: duplicate matches of players in this process, with paired intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tavolata.ai.arena.duplicate import Entrant, MatchResult
+    from tavolata.ai.arena.statistics import Comparison, Interval, Standing
+
+PLAYERS_HELP = (
+    "Players, who fill the seats in turn (A B at four seats: A B A B). A player is a name, or "
+    "LABEL=NAME, with limits after colons: ismcts:iterations=500, strong=ismcts:think_ms=20."
+)
+
+
+def match(
+    game: Annotated[str, typer.Argument(help="Game id, such as mino_dice or bouillabaisse.")],
+    players: Annotated[list[str], typer.Argument(help=PLAYERS_HELP)],
+    seats: Annotated[
+        int | None, typer.Option(help="Number of seats. Default: as many as players, or the usual.")
+    ] = None,
+    deals: Annotated[
+        int, typer.Option(min=1, help="Deals; each is a whole match for every rotation.")
+    ] = 20,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the game as name=value; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same deals.")] = 1,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes. Default: one a core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Let players meet over duplicate deals: every deal is played once for each rotation of the
+    players over the seats, from one seed, and players are compared deal by deal.
+    """
+    from tavolata.ai.arena.duplicate import Pairing, PlayerFault, play_deals
+    from tavolata.ai.arena.statistics import standings
+    from tavolata.ai.players import UnknownPlayer
+    from tavolata.ext.core.errors import SettingError
+    from tavolata.ext.registry import UnknownGame, game_spec
+
+    try:
+        spec = game_spec(game)
+        entrants = [entrant(text) for text in players]
+        count = seats or (len(entrants) if len(entrants) > 2 else spec.seats_usual)
+        options = spec.complete(count, dict(option_of(spec, text) for text in option or ()))
+        check_seats(entrants, count)
+    except (UnknownGame, UnknownPlayer, SettingError, ValueError) as error:
+        raise typer.BadParameter(str(error)) from None
+    lineup = tuple(entrants[seat % len(entrants)] for seat in range(count))
+    pairing = Pairing(game, options, lineup)
+    try:
+        results = list(
+            shown(play_deals(pairing, deals, base=seed, processes=processes), deals, quiet=as_json)
+        )
+    except PlayerFault as fault:
+        typer.echo(f"a player was at fault: {fault}", err=True)
+        raise typer.Exit(1) from None
+    table, pairs = standings(results)
+    if as_json:
+        typer.echo(json.dumps(as_object(game, options, results, table, pairs)))
+    else:
+        report(table, pairs, deals)
+
+
+def entrant(text: str) -> Entrant:
+    """A player from the command line; ValueError or UnknownPlayer says what is wrong."""
+    from tavolata.ai.arena.duplicate import Entrant
+    from tavolata.ai.player import Limits
+    from tavolata.ai.players import player_spec
+
+    name, *settings = text.split(":")
+    label, _, player = name.rpartition("=")
+    spec = player_spec(player)
+    given: dict[str, Any] = {}
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        if key not in ("iterations", "think_ms", "nodes", "threads"):
+            raise ValueError(f"{setting!r}: limits are iterations, think_ms, nodes and threads")
+        try:
+            given[key] = float(value) if key == "think_ms" else int(value)
+        except ValueError:
+            raise ValueError(f"{setting!r}: {value!r} is not a number") from None
+    if "iterations" not in given and "think_ms" not in given:
+        given["iterations"] = spec.limits.iterations
+        given["think_ms"] = spec.limits.think_ms
+    return Entrant(label or text, player, Limits(**given))
+
+
+def option_of(spec: Any, text: str) -> tuple[str, bool | int | str]:
+    """``name=value`` with the value in the option's type; unknown names are left to the spec."""
+    name, _, value = text.partition("=")
+    types = {option.name: option.type for option in spec.options}
+    if types.get(name) == "bool" and value in ("true", "false"):
+        return name, value == "true"
+    return name, int(value) if value.lstrip("-").isdigit() else value
+
+
+def check_seats(entrants: list[Entrant], seats: int) -> None:
+    """Every player gets a seat, and each label stands for one player."""
+    if len(entrants) > seats:
+        raise ValueError(
+            f"{len(entrants)} players for {seats} seats; --seats must be at least that"
+        )
+    labels = [one.label for one in entrants]
+    if len(set(labels)) != len(labels) and len(set(entrants)) != len(set(labels)):
+        raise ValueError(
+            "players with different limits need labels of their own: LABEL=NAME:limit=n"
+        )
+
+
+def shown(
+    results: Iterable[list[MatchResult]], deals: int, *, quiet: bool
+) -> Iterable[list[MatchResult]]:
+    """Pass results through with a progress line on a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        return results
+    return track(results, "playing deals", total=deals, console=console, transient=True)
+
+
+def report(table: list[Standing], pairs: list[Comparison], deals: int) -> None:
+    """Standings and comparisons for people."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    rows = Table(title=f"{deals} deals; intervals 95 %, paired by deal")
+    for head in (
+        "player",
+        "matches",
+        "win share",
+        "fair",
+        "place",
+        "total",
+        "utility",
+        "ms",
+        "iterations",
+    ):
+        rows.add_column(head, justify="left" if head == "player" else "right")
+    for row in table:
+        rows.add_row(
+            row.label,
+            str(row.matches),
+            words_of(row.win_share, 3),
+            f"{row.fair_share:.3f}",
+            words_of(row.place, 2),
+            words_of(row.total, 1),
+            words_of(row.utility, 3),
+            f"{row.think_ms:.2f}",
+            f"{row.iterations:,.0f}",
+        )
+    console.print(rows)
+    for pair in pairs:
+        sure = "" if pair.utility.excludes_zero else " (no difference shown)"
+        console.print(
+            f"{pair.label} - {pair.other}: utility {words_of(pair.utility, 3)}, "
+            f"win share {words_of(pair.win_share, 3)}, total {words_of(pair.total, 1)}{sure}"
+        )
+
+
+def words_of(interval: Interval, digits: int) -> str:
+    """``mean ± half width``."""
+    return f"{interval.mean:.{digits}f} ± {interval.half_width:.{digits}f}"
+
+
+def as_object(
+    game: str,
+    options: dict[str, Any],
+    results: list[list[MatchResult]],
+    table: list[Standing],
+    pairs: list[Comparison],
+) -> dict[str, Any]:
+    """Everything for programs, single matches included."""
+    return {
+        "game": game,
+        "options": options,
+        "standings": [finite(asdict(row)) for row in table],
+        "comparisons": [finite(asdict(pair)) for pair in pairs],
+        "matches": [asdict(result) for deal in results for result in deal],
+    }
+
+
+def finite(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no infinity: the half width of a single deal's interval becomes null."""
+    return {
+        key: finite(value) if isinstance(value, dict) else None if value == float("inf") else value
+        for key, value in row.items()
+    }
