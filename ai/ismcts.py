@@ -131,5 +131,5 @@ def _choice(statistics: tuple[ActionStatistics, ...], mixed: bool, seed: int) ->
     if not mixed:
         return best.action
     likely = [row for row in statistics if row.share >= STRATEGY_FLOOR * best.share]
-    picked = random.Random(seed).choices(likely, [row.share for row in likely])
-    return picked[0].action
+    draws = random.Random(seed)  # noqa: S311 - nothing secret hangs on it, and it must repeat
+    return draws.choices(likely, [row.share for row in likely])[0].action

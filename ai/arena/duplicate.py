@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 
 from tavolata.ai.player import Limits, Player, observe
 from tavolata.ai.players import player_spec
@@ -146,12 +147,8 @@ def play_deal(pairing: Pairing, base: int, deal: int) -> list[MatchResult]:
     game = game_spec(pairing.game).make(len(pairing.lineup), pairing.options)
     results = []
     for rotation, entrants in enumerate(pairing.rotations()):
-        match, seats = play_match(
-            game,
-            entrants,
-            deal_seed(base, deal),
-            lambda decision, turned=rotation: decision_seed(base, deal, turned, decision),
-        )
+        seeds = partial(decision_seed, base, deal, rotation)
+        match, seats = play_match(game, entrants, deal_seed(base, deal), seeds)
         results.append(MatchResult(deal, rotation, tuple(seats), match.hash.hex()))
     return results
 

@@ -9,8 +9,8 @@ from statistics import fmean, stdev
 
 from tavolata.ai.arena.duplicate import MatchResult, SeatResult
 
-# Two-sided 97.5 % points of Student's t for 1, 2, ... degrees of freedom (standard tables); beyond the table
-# the expansion below is right to 1e-4.
+# The 97.5 % points of Student's t for 1, 2, ... degrees of freedom (standard tables); beyond the
+# table the expansion below is right to 1e-4.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
@@ -33,7 +33,7 @@ class Standing:
     label: str
     matches: int
     seats: int
-    win_share: Interval  # per seat held, as a multiple of nothing: compare with fair_share
+    win_share: Interval  # per seat held; fair_share is par
     fair_share: float
     place: Interval
     total: Interval

@@ -95,10 +95,8 @@ def _thousand(game_id: str) -> Measurement:
         return player.analyse(observation, limits, seed=1, stop=Stop()).elapsed_ms
 
     (value,) = interleaved(9, elapsed)
-    return Measurement(
-        f"{game_id} {spec.seats_usual} seats, {TIMED_ITERATIONS} iterations at the first decision fit into "
-        f"{TIMED_GOAL_MS:.0f} ms",
-        TIMED_GOAL_MS / value,
-        "times",
-        goal=1.0,
+    case = (
+        f"{game_id} {spec.seats_usual} seats, {TIMED_ITERATIONS} iterations at the first decision"
     )
+    times = f"times in {TIMED_GOAL_MS:.0f} ms"
+    return Measurement(case, TIMED_GOAL_MS / value, times, goal=1.0)

@@ -36,22 +36,23 @@ def bench(
 
 
 def _suite(suite: Suite) -> Benchmark:
-    if suite is Suite.rules:
-        from tavolata.service.bench.rules import measurements
-    elif suite is Suite.search:
-        from tavolata.service.bench.search import measurements
-    else:
-        from tavolata.service.bench.service import measurements
-    return measurements
+    from importlib import import_module
+
+    benchmark: Benchmark = import_module(f"tavolata.service.bench.{suite}").measurements
+    return benchmark
 
 
 def words_of(measurement: Measurement) -> str:
     """The figure as a line for people."""
-    line = f"{measurement.case}: {measurement.value:,.4g} {measurement.unit}"
-    if measurement.ratio is not None:
-        line += f" = {measurement.ratio:.2f} x {measurement.reference} ({measurement.reference_value:,.4g})"
-    if measurement.goal is not None:
-        line += (
-            f" [goal {measurement.goal:g}: {'reached' if measurement.reached else 'NOT reached'}]"
-        )
+    line = f"{measurement.case}: {number(measurement.value)} {measurement.unit}"
+    if measurement.ratio is not None and measurement.reference_value is not None:
+        reference = number(measurement.reference_value)
+        line += f" = {measurement.ratio:.2f} x {measurement.reference} ({reference})"
+    if measurement.reached is not None:
+        line += f" [goal {measurement.goal:g}: {'' if measurement.reached else 'NOT '}reached]"
     return line
+
+
+def number(value: float) -> str:
+    """Whole from a hundred up, else three digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -136,18 +136,9 @@ def report(table: list[Standing], pairs: list[Comparison], deals: int) -> None:
 
     console = Console()
     rows = Table(title=f"{deals} deals; intervals 95 %, paired by deal")
-    for head in (
-        "player",
-        "matches",
-        "win share",
-        "fair",
-        "place",
-        "total",
-        "utility",
-        "ms",
-        "iterations",
-    ):
-        rows.add_column(head, justify="left" if head == "player" else "right")
+    rows.add_column("player", overflow="fold")
+    for head in ("matches", "win share", "fair", "place", "total", "utility", "ms", "iterations"):
+        rows.add_column(head, justify="right", no_wrap=True)
     for row in table:
         rows.add_row(
             row.label,
