@@ -1,0 +1,79 @@
+"""`tavolata demo`: the real service, and every game played over gRPC to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from tavolata.service.cli.demo_match import Wish
+
+
+def demo(
+    seats: Annotated[
+        int | None, typer.Option(help="Seats at each table. Default: what is usual for the game.")
+    ] = None,
+    games: Annotated[
+        list[str] | None, typer.Option("--games", "-g", help="A game to play; may be repeated.")
+    ] = None,
+    level: Annotated[str, typer.Option(help="Level of the AI players. Default: theirs.")] = "",
+    seed: Annotated[
+        str, typer.Option(help="Any text: the same text deals the same matches again.")
+    ] = "",
+) -> None:
+    """Start the service in a temporary place and play every game to the end over gRPC.
+
+    One seat is a script's, which always takes the middle one of its legal actions; ISMCTS has the
+    others. Ends with 0 if every match was played to its end and its replay checked.
+    """
+    from rich.console import Console
+
+    from tavolata.service.cli.demo_match import Wish
+
+    console = Console(highlight=False, soft_wrap=False)
+    wish = Wish(seats=seats, level=level, seed=seed)
+    raise typer.Exit(asyncio.run(_demo(console, wish, games or ())))
+
+
+async def _demo(console: Console, wish: Wish, games: Sequence[str]) -> int:
+    """The exit code."""
+    from tavolata.ext.core.record import RecordError, RecordMismatch
+    from tavolata.service.cli.demo_match import DemoFailed
+    from tavolata.service.cli.demo_server import ServerFailed, own_server
+    from tavolata.service.client import ServiceError
+
+    began = time.monotonic()
+    try:
+        async with own_server() as server:
+            console.print(f"Tavolata serves at [bold]{server.target}[/], store {server.store}")
+            await _play_all(console, server.target, wish, games)
+    except (ServiceError, ServerFailed, DemoFailed, RecordError, RecordMismatch) as error:
+        console.print(f"[bold red]The demo failed.[/] {error}", soft_wrap=True)
+        return 1
+    console.print(f"\nThe whole demo took {time.monotonic() - began:.1f} s.")
+    return 0
+
+
+async def _play_all(console: Console, target: str, wish: Wish, games: Sequence[str]) -> None:
+    from rich.table import Table
+
+    from tavolata.service.cli.demo_match import play_one
+    from tavolata.service.client import connect
+
+    async with connect(target) as server:
+        offered = [game.game_id for game in await server.games()]
+        played = [await play_one(console, server, each, wish) for each in games or offered]
+    summary = Table(title="Summary", title_justify="left", box=None, pad_edge=False)
+    for column in ("game", "seats", "decisions", "by AI", "iterations", "events", "time"):
+        summary.add_column(column, justify="left" if column == "game" else "right")
+    for match in played:
+        summary.add_row(*match.summary())
+    console.print()
+    console.print(summary)

@@ -1,0 +1,70 @@
+"""A service of one's own in a subprocess, on its embedded store in a temporary directory."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_START_S = 30.0
+_STOP_S = 35.0  # the server promises to be gone within 30
+
+
+class ServerFailed(Exception):
+    """The service did not start, or did not stop well."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnServer:
+    """Where it listens and where its store is."""
+
+    target: str
+    store: Path
+
+
+@asynccontextmanager
+async def own_server() -> AsyncIterator[OwnServer]:
+    """A running service. Raises ServerFailed with the end of its log."""
+    with tempfile.TemporaryDirectory(prefix="tavolata-demo-") as folder:
+        store, log = Path(folder) / "tavolata.db", Path(folder) / "log"
+        with log.open("wb") as out:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tavolata", "serve", "--db", str(store)),
+                *("--listen", "127.0.0.1:0"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+        try:
+            yield OwnServer(await _target(process, log), store)
+        finally:
+            await _stop(process)
+        if process.returncode != 0:
+            raise ServerFailed(f"the service ended with {process.returncode}:\n{_tail(log)}")
+
+
+async def _target(process: asyncio.subprocess.Process, log: Path) -> str:
+    """The address that the service says it listens at, once it does."""
+    async with asyncio.timeout(_START_S):
+        while True:
+            pass
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Ask the service to stop, and make it if it doesn't."""
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), _STOP_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-20:])

@@ -1,0 +1,135 @@
+"""`tavolata play`: the terminal client."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tavolata.service.terminal.table import Wanted
+    from tavolata.service.terminal.voice import Voice
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which server and table; empty or None: a server of one's own, a new table."""
+
+    server: str
+    db: Path | None
+    table_id: str
+    seat: int | None
+    token: str
+
+    @property
+    def lasting(self) -> str:
+        """The options that lead to the same server again; empty if it ends with the client."""
+        if self.server:
+            return f"--server {self.server}"
+        return f"--db {self.db}" if self.db is not None else ""
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="Game to play; asked for if left out.")] = "",
+    server: Annotated[
+        str,
+        typer.Option(help="Server, as host:port. Without one, a server of your own is started."),
+    ] = "",
+    db: Annotated[
+        Path | None,
+        typer.Option(help="File of your own server, to come back later. Default: a temporary one."),
+    ] = None,
+    join: Annotated[str, typer.Option("--join", help="Id of a table to join.")] = "",
+    seat: Annotated[int | None, typer.Option(help="Seat to take when joining.")] = None,
+    token: Annotated[str, typer.Option(help="Token of your seat, to come back to it.")] = "",
+    name: Annotated[str, typer.Option(help="Your name at the table.")] = "",
+    seats: Annotated[int | None, typer.Option(help="Number of seats at a new table.")] = None,
+    people: Annotated[
+        int, typer.Option(help="How many of them are for people, you included; AI in the others.")
+    ] = 1,
+    ai: Annotated[str, typer.Option(help="AI player of the others. Default: the server's.")] = "",
+    level: Annotated[str, typer.Option(help="Its level. Default: the player's.")] = "",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", help="Option of the game, name=value; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        str, typer.Option(help="Any text: the same text deals the same match. Not for fair play.")
+    ] = "",
+    color: Annotated[str, typer.Option(help="auto, never or always.")] = "auto",
+) -> None:
+    """Play at the terminal, in plain lines that a screen reader can follow.
+
+    Makes a table, with AI players in the seats that are not for people, or joins one by its id.
+    """
+    from tavolata.service.terminal.table import Wanted
+    from tavolata.service.terminal.voice import Voice
+
+    if color not in ("auto", "never", "always"):
+        raise typer.BadParameter(f"{color!r}; allowed: auto, never, always", param_hint="--color")
+    if server and db is not None:
+        raise typer.BadParameter("--db is for a server of your own; leave out --server")
+    wanted = Wanted(
+        game_id=game,
+        seats=seats,
+        people=people,
+        name=name,
+        player=ai,
+        level=level,
+        options=tuple(option or ()),
+        seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
+    )
+    place = Place(server, db, join, seat, token)
+    raise typer.Exit(_run(place, wanted, Voice(sys.stdout, color)))  # type: ignore[arg-type]
+
+
+def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
+    """The exit code: 0, or 1 after saying what was wrong."""
+    from tavolata.service.client import Refused, ServiceError
+    from tavolata.service.terminal.options import WrongOption
+    from tavolata.service.terminal.screen import UnknownScreen
+    from tavolata.service.terminal.table import NoTable
+    from tavolata.service.terminal.voice import Tone
+
+    try:
+        asyncio.run(_play(place, wanted, voice))
+    except KeyboardInterrupt:
+        voice.say("You have left the table.")
+    except Refused as refusal:
+        allowed = refusal.metadata.get("allowed")
+        more = f" Allowed: {allowed}." if allowed and allowed not in refusal.message else ""
+        voice.say(f"Refused: {refusal.message}.{more}", Tone.TROUBLE)
+        return 1
+    except (ServiceError, WrongOption, UnknownScreen, NoTable) as error:
+        voice.say(str(error), Tone.TROUBLE)
+        return 1
+    return 0
+
+
+async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
+    from tavolata.service.client import connect
+    from tavolata.service.terminal.client import play_at
+    from tavolata.service.terminal.embedded import embedded_server
+    from tavolata.service.terminal.lines import TypedLines
+    from tavolata.service.terminal.table import make_table, sit_down
+
+    async with AsyncExitStack() as stack:
+        target = place.server or await stack.enter_async_context(embedded_server(place.db))
+        connection = await stack.enter_async_context(connect(target))
+        lines = TypedLines(sys.stdin)
+        if place.table_id:
+            seat = await sit_down(connection, place.table_id, wanted.name, place.seat, place.token)
+        else:
+            seat = await make_table(connection, wanted, lines, voice)
+        unfinished = await play_at(connection, seat, lines, voice)
+        if unfinished and place.lasting:
+            voice.say(
+                f"To come back: tavolata play {place.lasting} --join {seat.table_id} "
+                f"--token {seat.token}"
+            )

@@ -1,0 +1,71 @@
+"""The terminal client from the first line to the last: one person, one table."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from tavolata.ext.core.record import RecordError, dumps
+from tavolata.service.client import Connection, Seat, ServiceError
+from tavolata.service.replays import record_of_replay
+from tavolata.service.terminal.lines import Lines
+from tavolata.service.terminal.session import Session
+from tavolata.service.terminal.table import rules_of
+from tavolata.service.terminal.voice import Tone, Voice
+
+_FAREWELL_S = 2.0
+
+
+async def play_at(server: Connection, seat: Seat, lines: Lines, voice: Voice) -> bool:
+    """Play a seat until the person leaves: whether the match goes on without them.
+
+    Raises ServiceError if the table can't be followed.
+    """
+    table = seat.table or await server.table(seat.table_id)
+    game = await server.game(table.settings.game_id)
+    session = Session(seat, game, await rules_of(server, game.game_id), voice)
+    voice.say(f"{game.title}. Type ? and Enter for the keys.")
+    following = asyncio.create_task(session.follow())
+    typing = asyncio.create_task(lines.next())
+    try:
+        while not session.gone:
+            waited = {typing} if following.done() else {typing, following}
+            done, _ = await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if following in done:
+                following.result()
+                voice.say("Save saves the replay, Q leaves; the other keys still work.")
+            if typing in done:
+                typed = typing.result()
+                if typed is None:
+                    break
+                await session.answer(typed)
+                if session.save_as is not None:
+                    await _save(server, session, voice)
+                typing = asyncio.create_task(lines.next())
+    finally:
+        following.cancel()
+        typing.cancel()
+        await asyncio.gather(following, typing, return_exceptions=True)
+        await _get_up(session)
+    return session.view is not None and not session.over
+
+
+async def _get_up(session: Session) -> None:
+    """Let the stand-in play for a person who went without a word, so that nobody waits for them."""
+    if session.gone or session.over:
+        return
+    with suppress(ServiceError, TimeoutError):
+        async with asyncio.timeout(_FAREWELL_S):
+            await session.seat.leave()
+
+
+async def _save(server: Connection, session: Session, voice: Voice) -> None:
+    path, session.save_as = Path(session.save_as or ""), None
+    try:
+        record = record_of_replay(await server.replay(session.seat.table_id))
+        await asyncio.to_thread(path.write_text, dumps(record), encoding="utf-8")
+    except (OSError, ServiceError, RecordError) as error:
+        voice.say(f"The replay could not be saved: {error}", Tone.TROUBLE)
+    else:
+        voice.say(f"The replay is in {path}. To read it: tavolata replay {path}")

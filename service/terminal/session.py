@@ -1,0 +1,360 @@
+"""A seat in play: answers what is typed, and tells what happens at the table."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from contextlib import aclosing
+
+from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
+from tavolata.service.terminal.keys import HELP, Key, Line, read
+from tavolata.service.terminal.screen import Choice, Room, Screen, screen_of
+from tavolata.service.terminal.telling import (
+    closing_told,
+    scores_told,
+    seats_told,
+    table_told,
+    turn_told,
+)
+from tavolata.service.terminal.voice import Tone, Voice
+from tavolata.service.terminal.words import listed
+from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, table_pb2, view_pb2
+
+_REMEMBERED = 12  # messages that A tells again
+_MANY = 4  # choices, beyond which they are told by what they have in common
+
+
+class Session:
+    """What a person at the terminal sees of one table and does there."""
+
+    def __init__(
+        self,
+        seat: Seat,
+        game: catalog_pb2.Game,
+        rules: Mapping[str, str],
+        voice: Voice,
+    ) -> None:
+        self.seat = seat
+        self.over = False  # the match is over or the seat is gone; the person may still read
+        self.gone = False  # the person wants to leave the client
+        self.save_as: str | None = None
+        self.screen: Screen = screen_of(game.game_id)
+        self._game = game
+        self._rules = rules
+        self._voice = voice
+        self._said: deque[str] = deque(maxlen=_REMEMBERED)
+        self._chosen: Choice | None = None
+        self._to_confirm: Key | None = None
+        self._asked_turn = -1
+        self._sending: tuple[int, bytes] | None = None
+        self._request_id = ""
+
+    @property
+    def room(self) -> Room:
+        """Who is at the table now."""
+        return Room(self._game, self.seat.table or table_pb2.Table(), self.seat.number, self._rules)
+
+    @property
+    def view(self) -> view_pb2.View | None:
+        return self.seat.view
+
+    @property
+    def my_turn(self) -> bool:
+        view = self.view
+        return view is not None and bool(view.legal_actions)
+
+    @property
+    def chosen_action(self) -> game_pb2.Action | None:
+        """What Enter would play."""
+        return self._chosen.action if self._chosen is not None else None
+
+    # --- what happens ---------------------------------------------------------------------
+
+    async def follow(self) -> None:
+        """Tell what happens until the match is over or the seat is gone."""
+        async with aclosing(self.seat.watch()) as updates:
+            async for update in updates:
+                self.hear(update)
+
+    def hear(self, update: Update) -> None:
+        """Tell what a message of the watch says, if it concerns a person."""
+        if isinstance(update, event_pb2.Event):
+            self._tell_event(update)
+        elif isinstance(update, event_pb2.Snapshot):
+            self._tell_snapshot(update)
+        else:
+            self.over = True
+            self._tell(closing_told(update), Tone.TURN)
+
+    def _tell_event(self, event: event_pb2.Event) -> None:
+        if event.WhichOneof("event") == "game":
+            self._tell(self.screen.happened(event.game, self.room), Tone.EVENT)
+            return
+        told = table_told(event.table, self.room, self._game.low_wins)
+        self._tell(told, Tone.SCORE if event.table.HasField("match_ended") else Tone.EVENT)
+
+    def _tell_snapshot(self, snapshot: event_pb2.Snapshot) -> None:
+        if not snapshot.HasField("view"):
+            if snapshot.reason == event_pb2.SNAPSHOT_REASON_START:
+                self._tell(self._waiting(), Tone.TURN)
+            return
+        if snapshot.reason == event_pb2.SNAPSHOT_REASON_START and not snapshot.view.result.seats:
+            self._tell("The match is in progress.", Tone.TURN)
+            self._tell(self.screen.rules_now(snapshot.view, self.room), Tone.EVENT)
+            self._tell(self.screen.holding(snapshot.view, self.room), Tone.EVENT)
+        if self.my_turn and snapshot.view.turn != self._asked_turn:
+            self._asked_turn = snapshot.view.turn
+            self._ask(snapshot.view)
+
+    def _ask(self, view: view_pb2.View) -> None:
+        choices = list(self.screen.choices(view))
+        legal = [choice for choice in choices if choice.action in view.legal_actions]
+        self._chosen = legal[0] if len(legal) == 1 else None
+        if self._chosen is not None:
+            may = f"You can only choose {self._chosen.name}. Press Enter."
+        elif len(legal) == len(choices) > _MANY:
+            may = f"{self.screen.holding(view, self.room)} Any may be chosen."
+        else:
+            names = [
+                self._item(place, choice)
+                for place, choice in enumerate(choices, 1)
+                if choice in legal
+            ]
+            may = f"Choose: {'; '.join(names)}."
+        self._tell(f"Your turn. {self.screen.ask(view, self.room)} {may}", Tone.TURN)
+
+    @staticmethod
+    def _item(place: int, choice: Choice) -> str:
+        """A choice with the number that it can be chosen by, unless it is a number itself."""
+        return choice.name if choice.short.isdecimal() else f"#{place} {choice.name}"
+
+    def _verb(self) -> str:
+        return self.screen.task(self.view) if self.view is not None else "play"
+
+    # --- what is typed --------------------------------------------------------------------
+
+    async def answer(self, typed: str) -> None:
+        """Do what a line asks for. A refusal is told, never raised."""
+        line = read(typed)
+        try:
+            if self._to_confirm is not None:
+                await self._confirm(line)
+            else:
+                await self._do(line)
+        except Refused as refusal:
+            self._voice.say(f"Refused: {refusal.message} ({refusal.reason}).", Tone.TROUBLE)
+        except ServiceError as error:
+            self._voice.say(f"That did not reach the server: {error}", Tone.TROUBLE)
+
+    async def _do(self, line: Line) -> None:
+        view = self.view
+        if line.key in (Key.LEAVE, Key.RESIGN, Key.HELP, Key.WHO, Key.AGAIN, Key.SAVE):
+            self._at_any_time(line)
+        elif line.key is Key.ENTER and view is None:
+            await self._start()
+        elif view is None:
+            self._voice.say(f"The match has not started. {self._waiting()}")
+        elif line.key in (Key.ENTER, Key.PLAY):
+            await self._play(line.rest)
+        elif line.key is Key.WHY:
+            await self._why(line.rest, view)
+        elif line.key is None:
+            self._look_up(line.text, view)
+        else:
+            self._voice.say(self._told(line, view))
+
+    def _told(self, line: Line, view: view_pb2.View) -> str:
+        """The answer to a key that only asks."""
+        screen, room = self.screen, self.room
+        match line.key:
+            case Key.TABLE:
+                return screen.on_table(view, room)
+            case Key.LED:
+                return screen.led(view)
+            case Key.RULES if line.rest:
+                return self._rules.get(line.rest.upper(), f"There is no rule {line.rest}.")
+            case Key.RULES:
+                return screen.rules_now(view, room)
+            case Key.SCORES:
+                return scores_told(view, screen, room, self._game.low_wins)
+            case Key.TURN:
+                return turn_told(view, screen, room)
+            case Key.LIST:
+                return self._listed(view)
+            case _:
+                return screen.last_trick(view, room)
+
+    def _at_any_time(self, line: Line) -> None:
+        match line.key:
+            case Key.HELP:
+                self._voice.say(self._help())
+            case Key.WHO:
+                seats = self.seat.table.seats if self.seat.table is not None else ()
+                self._voice.say(seats_told(seats, self.room))
+            case Key.AGAIN:
+                self._voice.say("\n".join(self._said))
+            case Key.SAVE:
+                self._save(line.rest)
+            case Key.LEAVE if self.over:
+                self.gone = True
+            case _:
+                self._to_confirm = line.key
+                self._voice.say(self._warning(line.key), Tone.TROUBLE)
+
+    def _save(self, name: str) -> None:
+        if not self.over:
+            self._voice.say("A replay can be saved when the match is over.", Tone.TROUBLE)
+            return
+        self.save_as = name or f"{self._game.game_id}-{self.seat.table_id}.json"
+
+    def _warning(self, key: Key | None) -> str:
+        if key is Key.RESIGN:
+            return "Resign? The AI plays your seat to the end. Y resigns, anything else does not."
+        if self.view is None:
+            return "Leave the table? Your seat becomes open. Y leaves, anything else does not."
+        return (
+            "Leave the table? The AI plays for you until you come back. "
+            "Y leaves, anything else does not."
+        )
+
+    async def _confirm(self, line: Line) -> None:
+        key, self._to_confirm = self._to_confirm, None
+        if line.text.casefold() not in ("y", "yes"):
+            self._voice.say("You stay.")
+        elif key is Key.RESIGN:
+            await self.seat.resign()
+            self._voice.say("You have resigned. You can watch to the end; Q leaves.")
+        else:
+            self.gone = True
+            await self.seat.leave()
+
+    # --- choosing and playing -------------------------------------------------------------
+
+    def _look_up(self, text: str, view: view_pb2.View) -> None:
+        """A bare number is a place on the table, unless a choice is called so; else a choice."""
+        choices = list(self.screen.choices(view))
+        if text.isdecimal() and not any(choice.called(text) for choice in choices):
+            self._voice.say(self.screen.on_table_at(view, max(int(text), 1), self.room))
+            return
+        choice = self._find(text, choices)
+        if choice is None:
+            return
+        self._chosen = choice
+        if not self.my_turn:
+            then = f"{turn_told(view, self.screen, self.room)}"
+        elif choice.action in view.legal_actions:
+            then = f"Enter to {self._verb()}."
+        else:
+            then = f"It is not allowed now; W {choice.short} says why."
+        self._voice.say(f"Chosen: {choice.name}. {then}")
+
+    def _find(self, text: str, choices: list[Choice]) -> Choice | None:
+        """The one choice that is meant; says so if there is none, or are several."""
+        if text.startswith("#"):
+            place = text[1:].strip()
+            if place.isdecimal() and 1 <= int(place) <= len(choices):
+                return choices[int(place) - 1]
+            found = []
+        else:
+            found = [choice for choice in choices if choice.called(text)]
+            found = found or [choice for choice in choices if choice.meant(text)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = listed((choice.name for choice in found), "or")
+            self._voice.say(f"Which one: {names}?", Tone.TROUBLE)
+        else:
+            self._voice.say(
+                f"You have no {text!r}. L lists what you have; ? explains the keys.", Tone.TROUBLE
+            )
+        return None
+
+    async def _play(self, name: str) -> None:
+        view = self.view
+        if view is None or not view.seats_to_act:
+            self._voice.say("The match is over. Save saves the replay, Q leaves.")
+            return
+        if name:
+            self._chosen = self._find(name, list(self.screen.choices(view)))
+            if self._chosen is None:
+                return
+        if not self.my_turn:
+            self._voice.say(turn_told(view, self.screen, self.room))
+        elif self._chosen is None:
+            self._voice.say(f"First choose. {self._listed(view)}")
+        elif self._chosen.action not in view.legal_actions:
+            await self._why(self._chosen.short, view)
+        else:
+            await self._send(self._chosen.action, view.turn)
+
+    async def _send(self, action: game_pb2.Action, turn: int) -> None:
+        """Play. Sent again after a failure, the same choice has the same request id."""
+        sending = (turn, action.SerializeToString())
+        if self._sending != sending:
+            self._sending, self._request_id = sending, new_request_id()
+        await self.seat.play(action, turn=turn, request_id=self._request_id)
+        if self._asked_turn == turn:  # the next turn may have come, with a choice of its own
+            self._chosen = None
+
+    async def _why(self, name: str, view: view_pb2.View) -> None:
+        """Which rule forbids a choice, in the server's words and those of the rule."""
+        choices = list(self.screen.choices(view))
+        if name:
+            choice = self._find(name, choices)
+            if choice is None:
+                return
+            choices = [choice]
+        else:
+            choices = [choice for choice in choices if choice.action not in view.legal_actions]
+        if not choices:
+            self._voice.say("Everything you have is allowed now.")
+            return
+        explanations = await self.seat.explain([choice.action for choice in choices[:64]])
+        rules: dict[str, list[str]] = {}
+        for choice, explanation in zip(choices, explanations, strict=True):
+            reason = "" if explanation.legal else explanation.rule_id
+            rules.setdefault(reason, []).append(choice.name)
+        for rule_id, names in rules.items():
+            self._voice.say(self._because(rule_id, names, explanations[0].text))
+
+    def _because(self, rule_id: str, names: list[str], text: str) -> str:
+        if not rule_id:
+            return f"Allowed now: {listed(names)}."
+        return f"Not allowed now: {listed(names)}. {rule_id}: {self._rules.get(rule_id, text)}"
+
+    # --- words ----------------------------------------------------------------------------
+
+    def _listed(self, view: view_pb2.View) -> str:
+        choices = list(self.screen.choices(view))
+        if not self.my_turn:
+            return self.screen.holding(view, self.room)
+        marked = [
+            self._item(place, choice)
+            + ("" if choice.action in view.legal_actions else " (not allowed now)")
+            for place, choice in enumerate(choices, 1)
+        ]
+        return (
+            f"{self.screen.holding(view, self.room)} You may {self._verb()}: {'; '.join(marked)}."
+        )
+
+    def _waiting(self) -> str:
+        table = self.seat.table
+        if table is None:
+            return ""
+        seats = seats_told(table.seats, self.room)
+        if self.room.me is not None and table.owner_seat == self.room.me:
+            return f"Table {table.table_id}. {seats} Press Enter to start the match."
+        return f"Table {table.table_id}. {seats} The owner starts the match."
+
+    async def _start(self) -> None:
+        await self.seat.start()
+
+    def _help(self) -> str:
+        choices = self.screen.choices(self.view) if self.view is not None else ()
+        example = choices[0].short if choices else "QC"
+        return HELP.format(rule=next(iter(self._rules), "G-1"), example=example)
+
+    def _tell(self, message: str, tone: Tone) -> None:
+        if message:
+            self._said.append(message)
+            self._voice.say(message, tone)

@@ -1,0 +1,52 @@
+"""The output: one paragraph a message, in the order of what happens; colour is only ornament."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from enum import Enum
+from typing import Literal, TextIO
+
+Colour = Literal["auto", "never", "always"]
+
+
+class Tone(Enum):
+    """What kind of message it is; the value is its SGR colour code."""
+
+    ANSWER = ""
+    EVENT = "2"
+    TURN = "1;32"
+    SCORE = "36"
+    TROUBLE = "33"
+
+
+class Voice:
+    """Writes messages to a stream.
+
+    colour: `auto` colours a terminal unless NO_COLOR is set. A terminal gets lines broken at words;
+    anything else gets one line a message.
+    """
+
+    def __init__(self, out: TextIO, colour: Colour = "auto") -> None:
+        self._out = out
+        self._terminal = out.isatty()
+        wanted = self._terminal and not os.environ.get("NO_COLOR")
+        self._coloured = colour == "always" or (colour == "auto" and wanted)
+
+    def say(self, message: str, tone: Tone = Tone.ANSWER) -> None:
+        """One message; nothing for an empty one."""
+        if not message:
+            return
+        text = self._wrapped(message) if self._terminal else message
+        if self._coloured and tone.value:
+            text = f"\x1b[{tone.value}m{text}\x1b[0m"
+        self._out.write(text + "\n")
+        self._out.flush()
+
+    def _wrapped(self, message: str) -> str:
+        width = max(shutil.get_terminal_size().columns, 40)
+        return "\n".join(
+            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+            for line in message.splitlines()
+        )

@@ -1,0 +1,46 @@
+"""Sentences: lists, numbers of things, and rules read aloud."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`; `nothing` for none."""
+    *first, end = list(items) or ["nothing"]
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """`1 card`, `3 cards`, `no cards`."""
+    return f"{number or 'no'} {thing if number == 1 else things or thing + 's'}"
+
+
+def signed(points: int) -> str:
+    """`plus 20`, `minus 5`, `0`: a screen reader may skip a sign."""
+    return f"{'minus' if points < 0 else 'plus'} {abs(points)}" if points else "0"
+
+
+def number(points: int) -> str:
+    """`20`, `minus 5`."""
+    return f"minus {-points}" if points < 0 else str(points)
+
+
+def capital(sentence: str) -> str:
+    """The sentence with its first letter large."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def plain(markdown: str) -> str:
+    """A rule without its marks, in one paragraph; rows of tables become clauses."""
+    lines = []
+    for line in markdown.splitlines():
+        text = line.strip()
+        if re.fullmatch(r"\|[-| ]+\|", text):
+            continue
+        if text.startswith("|"):
+            text = ": ".join(cell.strip() for cell in text.strip("|").split("|")) + ";"
+        lines.append(text)
+    text = " ".join(" ".join(lines).split())
+    return re.sub(r"\*\*|`|(?<!\w)\*|\*(?!\w)", "", text)
