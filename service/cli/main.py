@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tavolata.service.cli import bench, match, replay
+from tavolata.service.cli import bench, match, replay, serve
 
 app = typer.Typer(
     name="tavolata",
@@ -41,3 +41,4 @@ def tavolata(
 app.command("replay")(replay.replay)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
+app.command("serve")(serve.serve)

@@ -1,0 +1,108 @@
+"""The AI players with their levels: what an `AiPlayer` message means.
+
+Every player has the level `standard`, which is the limits it comes with. Players that search also
+have a lighter and a stronger one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tavolata.ai.player import Limits
+from tavolata.ai.players import DEFAULT_PLAYER, PlayerSpec, UnknownPlayer, player_specs
+from tavolata.service.refusals import Refused, invalid_field, of_unknown_player
+from tavolata.v1.errors_pb2 import ErrorReason
+from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
+
+DEFAULT_LEVEL = "standard"
+_SHARES = (("quick", 1, 8), ("standard", 1, 1), ("strong", 8, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most that a table may ask of a search."""
+
+    iterations: int = 1_000_000
+    nodes: int = 4_000_000
+    think_ms: int = 30_000
+
+
+@lru_cache(maxsize=1)
+def players() -> dict[str, PlayerSpec]:
+    """Every player by name; read once, as entry points are looked up on disk."""
+    return player_specs()
+
+
+def searches(spec: PlayerSpec) -> bool:
+    """Whether a player spends iterations at all."""
+    return spec.limits.iterations != 1
+
+
+def levels_of(spec: PlayerSpec) -> dict[str, Limits]:
+    """The levels of a player by name, weakest first."""
+    if not searches(spec):
+        return {DEFAULT_LEVEL: spec.limits}
+    return {name: _scaled(spec.limits, times, over) for name, times, over in _SHARES}
+
+
+def _scaled(limits: Limits, times: int, over: int) -> Limits:
+    iterations, think_ms = limits.iterations, limits.think_ms
+    return replace(
+        limits,
+        iterations=None if iterations is None else max(1, iterations * times // over),
+        think_ms=None if think_ms is None else max(1.0, think_ms * times / over),
+    )
+
+
+def resolve(given: AiPlayer, ceiling: Ceiling, field: str) -> AiPlayer:
+    """The player with name and level filled in. Refused with UNKNOWN_PLAYER or INVALID_FIELD."""
+    name = given.player or DEFAULT_PLAYER
+    spec = players().get(name)
+    if spec is None:
+        raise of_unknown_player(UnknownPlayer(name), level=given.level)
+    level = given.level or DEFAULT_LEVEL
+    levels = levels_of(spec)
+    if level not in levels:
+        raise Refused(
+            ErrorReason.ERROR_REASON_UNKNOWN_PLAYER,
+            f"the player {name!r} has no level {level!r}; it has: {', '.join(levels)}",
+            {"player": name, "level": level, "allowed": list(levels)},
+        )
+    made = AiPlayer(player=name, level=level)
+    if given.HasField("limits"):
+        _check_limits(given.limits, ceiling, f"{field}.limits")
+        made.limits.CopyFrom(given.limits)
+    return made
+
+
+def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:
+    think_ms = _milliseconds(limits)
+    for name, value, least, most in (
+        ("iterations", limits.iterations, 1, ceiling.iterations),
+        ("nodes", limits.nodes, 1_000, ceiling.nodes),
+        ("think_time", think_ms, 1, ceiling.think_ms),
+    ):
+        if limits.HasField(name) and not least <= value <= most:  # type: ignore[arg-type]
+            unit = " ms" if name == "think_time" else ""
+            raise invalid_field(
+                f"{field}.{name}", f"is {value:g}{unit}", f"{least} to {most}{unit}"
+            )
+    if not limits.HasField("iterations") and not limits.HasField("think_time"):
+        raise invalid_field(field, "has neither iterations nor think_time", "at least one of them")
+
+
+def limits_of(player: AiPlayer, ceiling: Ceiling) -> Limits:
+    """What a resolved player may spend on a decision; every limit is finite."""
+    if not player.HasField("limits"):
+        return levels_of(players()[player.player])[player.level]
+    given = player.limits
+    return Limits(
+        iterations=given.iterations if given.HasField("iterations") else None,
+        think_ms=_milliseconds(given) if given.HasField("think_time") else ceiling.think_ms,
+        nodes=given.nodes if given.HasField("nodes") else Limits(iterations=1).nodes,
+    )
+
+
+def _milliseconds(limits: SearchLimits) -> float:
+    return limits.think_time.ToNanoseconds() / 1e6

@@ -1,0 +1,197 @@
+"""AI players in their seats: who has to decide, and answering in due time.
+
+What an AI player decided is played like anybody's action. Whoever is to decide is found from the
+table alone, so a table taken up after a restart goes on by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import structlog
+
+from tavolata.ai.player import Decision, observe
+from tavolata.ai.stop import Stop
+from tavolata.service.ai_levels import Ceiling, limits_of, players
+from tavolata.service.ports import Clock, Entropy
+from tavolata.service.refusals import Refused
+from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
+from tavolata.service.tables.clocks import deadline_us
+from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
+from tavolata.service.tables.playing import Playing
+from tavolata.service.thinking import Thinking
+from tavolata.v1.player_pb2 import AiPlayer
+
+log = structlog.get_logger(__name__)
+# Takes the place of a player that raised an error, so that the match goes on.
+FALLBACK = AiPlayer(player="random", level="standard")
+
+
+@dataclass(slots=True)
+class _Thought:
+    table: Table
+    turn: int
+    stop: Stop
+    task: asyncio.Task[None]
+
+
+class AiSeats:
+    """The seats for which an AI player has to decide, and the clocks of the others."""
+
+    def __init__(
+        self,
+        playing: Playing,
+        thinking: Thinking,
+        clock: Clock,
+        entropy: Entropy,
+        ceiling: Ceiling,
+    ) -> None:
+        self._playing = playing
+        self._thinking = thinking
+        self._clock = clock
+        self._entropy = entropy
+        self._ceiling = ceiling
+        self._thoughts: dict[tuple[str, int], _Thought] = {}
+        self._timers: dict[str, tuple[int, asyncio.Task[None]]] = {}
+        self._closing = False
+
+    @property
+    def thinking_count(self) -> int:
+        """Decisions that are being made."""
+        return len(self._thoughts)
+
+    def consider(self, table: Table) -> None:
+        """Begin the decisions that are due at a table, and end those that aren't any more."""
+        match = table.match
+        if match is None or self._closing:
+            return
+        due: tuple[int, ...] = ()
+        if table.state == PLAYING and not table.dead:
+            due = tuple(n for n in match.to_act if table.seats[n].decided_by_ai)
+        for seat in table.seats:
+            thought = self._thoughts.get((table.table_id, seat.number))
+            if thought is not None and not (
+                seat.number in due and thought.turn == match.turn and thought.table is table
+            ):
+                self._end(table.table_id, seat.number, thought)
+        for number in due:
+            if (table.table_id, number) not in self._thoughts:
+                self._begin(table, number)
+        self._set_timer(table)
+
+    def _begin(self, table: Table, seat: int) -> None:
+        match = table.match
+        assert match is not None  # noqa: S101
+        stop = Stop()
+        task = asyncio.get_running_loop().create_task(self._answer(table, seat, match.turn, stop))
+        self._thoughts[table.table_id, seat] = _Thought(table, match.turn, stop, task)
+
+    def _end(self, table_id: str, seat: int, thought: _Thought) -> None:
+        del self._thoughts[table_id, seat]
+        thought.stop.set()
+        thought.task.cancel()
+
+    async def _answer(self, table: Table, seat: int, turn: int, stop: Stop) -> None:
+        """Think, wait until the answer is due, and play."""
+        due = self._clock.monotonic() + self._delay(table)
+        seed = int.from_bytes(self._entropy.bytes(8), "big")
+        occupant = table.seats[seat]
+        player = occupant.ai if occupant.kind == AI else table.setup.settings.stand_in
+        assert player is not None  # noqa: S101
+        player, decision = await self._decide(table, seat, player, seed, stop)
+        wait = due - self._clock.monotonic()
+        if wait > 0:
+            await self._clock.sleep(wait)
+        # From here on it is an action like any other: not to be cancelled half-way.
+        thought = self._thoughts.get((table.table_id, seat))
+        if thought is None or thought.stop is not stop:
+            return
+        del self._thoughts[table.table_id, seat]
+        maker = BY_AI if occupant.kind == AI else BY_STAND_IN
+        body = _body(player, decision, seed)
+        try:
+            await self._playing.play_for_ai(table, seat, turn, decision.action, maker, body)
+        except Refused as refused:
+            # The table was dropped from memory; it is considered again when it is loaded.
+            log.warning("ai.not_recorded", table_id=table.table_id, reason=refused.reason_name)
+
+    async def _decide(
+        self, table: Table, seat: int, player: AiPlayer, seed: int, stop: Stop
+    ) -> tuple[AiPlayer, Decision]:
+        match = table.match
+        assert match is not None  # noqa: S101
+        observation = observe(match, seat)
+        urgent = any(each.kind == PERSON and each.control == OCCUPANT for each in table.seats)
+        for chosen in (player, FALLBACK):
+            spec = players().get(chosen.player)
+            if spec is None:
+                log.error("ai.unknown_player", table_id=table.table_id, player=chosen.player)
+                continue
+            limits = limits_of(chosen, self._ceiling)
+            try:
+                decision = await self._thinking.decide(
+                    spec, observation, limits, seed=seed, stop=stop, urgent=urgent
+                )
+            except Exception:
+                log.exception("ai.player_failed", table_id=table.table_id, player=chosen.player)
+                continue
+            if decision.action in observation.legal_actions:
+                return chosen, decision
+            log.error("ai.illegal_action", table_id=table.table_id, player=chosen.player)
+        raise RuntimeError(f"no player could decide at table {table.table_id}")
+
+    def _delay(self, table: Table) -> float:
+        """Seconds from the decision's beginning to its answer, drawn apart from the position."""
+        pace = table.setup.settings.ai_pace
+        jitter = pace.jitter.ToNanoseconds() / 1e9
+        floor = pace.floor.ToNanoseconds() / 1e9
+        return floor + (jitter * self._entropy.fraction() if jitter else 0.0)
+
+    # -- people's clocks --------------------------------------------------------------------------
+
+    def _set_timer(self, table: Table) -> None:
+        deadlines = [deadline_us(table, seat) for seat in table.seats]
+        first = min((each for each in deadlines if each is not None), default=0)
+        if table.dead:
+            first = 0
+        timer = self._timers.get(table.table_id)
+        if timer is not None:
+            if timer[0] == first:
+                return
+            timer[1].cancel()
+            del self._timers[table.table_id]
+        if first:
+            task = asyncio.get_running_loop().create_task(self._ring(table, first))
+            self._timers[table.table_id] = (first, task)
+
+    async def _ring(self, table: Table, at_us: int) -> None:
+        while (left_us := at_us - self._clock.now_us()) > 0:
+            await self._clock.sleep(left_us / 1e6)
+        del self._timers[table.table_id]
+        if not table.dead and not self._closing:
+            self._playing.time_out(table)
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Stop every search and begin no other; returns when all have let go."""
+        self._closing = True
+        tasks = [thought.task for thought in self._thoughts.values()]
+        tasks += [task for _, task in self._timers.values()]
+        for (table_id, seat), thought in list(self._thoughts.items()):
+            self._end(table_id, seat, thought)
+        for task in tasks:
+            task.cancel()
+        self._thinking.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _body(player: AiPlayer, decision: Decision, seed: int) -> dict[str, object]:
+    return {
+        "ai": ai_body(player),
+        "iterations": decision.iterations,
+        "nodes": decision.nodes,
+        "think_us": round(decision.elapsed_ms * 1000),
+        "search_seed": seed,
+    }

@@ -1,0 +1,158 @@
+"""Around every call: size and form of the request, limits, log fields, refusals, faults.
+
+Made as method handlers rather than gRPC interceptors: those cost more than the whole of this for
+every call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import structlog
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from tavolata.service import logs
+from tavolata.service.ports import Entropy
+from tavolata.service.refusals import Refused, invalid_field, to_status
+from tavolata.service.tables import refuse
+from tavolata.v1.errors_pb2 import ErrorReason
+
+log = structlog.get_logger(__name__)
+_BEARER = "bearer "
+
+
+@dataclass(slots=True)
+class Limits:
+    """Of requests at a time: calls that answer once, and streams; and bytes of a message."""
+
+    calls: int
+    streams: int
+    message_bytes: int
+
+
+def token_of(context: Any) -> str | None:
+    """The caller's token, None without an authorization header, empty if that is malformed."""
+    for key, value in context.invocation_metadata():
+        if key == "authorization":
+            text = value if isinstance(value, str) else ""
+            return text[len(_BEARER) :].strip() if text.lower().startswith(_BEARER) else ""
+    return None
+
+
+class Calls:
+    """Makes the method handlers of services."""
+
+    def __init__(self, limits: Limits, entropy: Entropy) -> None:
+        self._limits = limits
+        self._entropy = entropy
+        self._calls = 0
+        self._streams = 0
+        self.stopping = False
+
+    def handler_of(self, service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
+        """A handler for every method of the service that the servicer has."""
+        methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            method.name: self._method(method, getattr(servicer, method.name))
+            for method in service.methods
+            if hasattr(servicer, method.name)
+        }
+        return grpc.method_handlers_generic_handler(service.full_name, methods)
+
+    def _method(
+        self, method: MethodDescriptor, call: Callable[..., Any]
+    ) -> grpc.RpcMethodHandler[Any, Any]:
+        read = self._reader(GetMessageClass(method.input_type))
+        write = GetMessageClass(method.output_type).SerializeToString
+        name = method.name
+        if not method.server_streaming:
+            return grpc.unary_unary_rpc_method_handler(self._unary(name, call), read, write)
+        if method.client_streaming:
+            return grpc.stream_stream_rpc_method_handler(self._streaming(name, call), read, write)
+        return grpc.unary_stream_rpc_method_handler(self._streaming(name, call), read, write)
+
+    def _reader(self, message: type[Message]) -> Callable[[bytes], Message | Refused]:
+        """Parses a request; one that can't be taken becomes its refusal."""
+        size_max = self._limits.message_bytes
+
+        def read(data: bytes) -> Message | Refused:
+            if len(data) > size_max:
+                return refuse.too_large(len(data), size_max)
+            try:
+                return message.FromString(data)
+            except DecodeError:
+                return invalid_field(
+                    "request", f"is no {message.DESCRIPTOR.full_name}", "a message of the API"
+                )
+
+        return read
+
+    def _unary(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        async def answer(request: Any, context: Any) -> Any:
+            try:
+                if isinstance(request, Refused):
+                    raise request
+                logs.CALL.set((name, request))
+                if self.stopping:
+                    raise refuse.shutting_down()
+                if self._calls >= self._limits.calls:
+                    raise refuse.limit_exceeded("calls at a time", self._limits.calls, 0.5)
+                self._calls += 1
+                try:
+                    return await call(request, context)
+                finally:
+                    self._calls -= 1
+            except Refused as refused:
+                log.debug("call.refused", reason=refused.reason_name)
+                status = to_status(refused)
+            except (asyncio.CancelledError, grpc.aio.AbortError):
+                raise
+            except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
+                status = to_status(fault_refusal(self._entropy, error))
+            return await context.abort_with_status(status)
+
+        return answer
+
+    def _streaming(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        async def answer(request: Any, context: Any) -> AsyncIterator[Any]:
+            try:
+                if isinstance(request, Refused):
+                    raise request
+                logs.CALL.set((name, request))
+                if self.stopping:
+                    raise refuse.shutting_down()
+                if self._streams >= self._limits.streams:
+                    raise refuse.limit_exceeded("streams at a time", self._limits.streams, 5.0)
+                self._streams += 1
+                try:
+                    async for response in call(request, context):
+                        yield response
+                    return
+                finally:
+                    self._streams -= 1
+            except Refused as refused:
+                log.debug("call.refused", reason=refused.reason_name)
+                status = to_status(refused)
+            except (asyncio.CancelledError, grpc.aio.AbortError, GeneratorExit):
+                raise
+            except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
+                status = to_status(fault_refusal(self._entropy, error))
+            await context.abort_with_status(status)
+
+        return answer
+
+
+def fault_refusal(entropy: Entropy, error: Exception) -> Refused:
+    """For a fault of ours: in the log in full, to the caller by the number of the incident."""
+    incident = entropy.name()
+    log.error("call.fault", incident=incident, exc_info=error)
+    return Refused(
+        ErrorReason.ERROR_REASON_INTERNAL_FAULT,
+        f"a fault of the server; the incident is {incident} in its log",
+        {"incident": incident},
+    )

@@ -1,0 +1,87 @@
+"""`tavolata serve`: the server, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Flag = typer.Option
+
+
+def serve(
+    config: Annotated[
+        Path | None,
+        Flag(help="TOML file with settings"),
+    ] = None,
+    db: Annotated[Path | None, Flag(help="SQLite file with all tables [tavolata.db]")] = None,
+    bind: Annotated[str | None, Flag(help="address and port [127.0.0.1:50051]")] = None,
+    insecure_public: Annotated[
+        bool | None,
+        Flag("--insecure-public", help="listen beyond this machine without TLS"),
+    ] = None,
+    tls_cert: Annotated[Path | None, Flag(help="PEM file with the certificate chain")] = None,
+    tls_key: Annotated[Path | None, Flag(help="PEM file with its key")] = None,
+    ai_threads: Annotated[int | None, Flag(help="threads for AI players [0: one a core]")] = None,
+    ai_floor: Annotated[
+        float | None, Flag(help="least seconds an AI seat takes to answer [0.4]; 0 for machines")
+    ] = None,
+    ai_jitter: Annotated[
+        float | None, Flag(help="most seconds added at random [0.6]; 0 for machines")
+    ] = None,
+    log_format: Annotated[str | None, Flag(help="json or console [console]")] = None,
+    log_level: Annotated[str | None, Flag(help="debug, info, warning or error [info]")] = None,
+    print_port: Annotated[
+        bool, Flag("--print-port", help="print the port once listening; bind to port 0 to get any")
+    ] = False,
+) -> None:
+    """Run the server. Every setting can also be given as TAVOLATA_NAME or in a TOML file."""
+    import pydantic
+    import uvloop
+
+    from tavolata.service import logs, settings
+
+    try:
+        chosen = settings.load(
+            config,
+            db=db,
+            bind=bind,
+            insecure_public=insecure_public,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            ai_threads=ai_threads,
+            ai_floor_s=ai_floor,
+            ai_jitter_s=ai_jitter,
+            log_format=log_format,
+            log_level=log_level,
+        )
+    except pydantic.ValidationError as error:
+        for each in error.errors():
+            name = ".".join(map(str, each["loc"]))
+            typer.echo(f"tavolata: setting {name}: {each['msg']}", err=True)
+        raise typer.Exit(2) from None
+    logs.configure(chosen.log_format, chosen.log_level)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        raise typer.Exit(runner.run(_serve(chosen, print_port=print_port)))
+
+
+async def _serve(chosen: object, *, print_port: bool) -> int:
+    from tavolata.service.server import BindRefused, Server
+    from tavolata.service.settings import Settings
+    from tavolata.service.store.schema import UnknownSchema
+    from tavolata.service.store.sqlite import FileInUse
+
+    assert isinstance(chosen, Settings)  # noqa: S101
+    server = Server(chosen)
+    try:
+        await server.start()
+    except (FileInUse, UnknownSchema, BindRefused) as error:
+        typer.echo(f"tavolata: {error}", err=True)
+        return 1
+    if print_port:
+        sys.stdout.write(f"{server.port}\n")
+        sys.stdout.flush()
+    return 0 if await server.serve() else 3

@@ -1,0 +1,66 @@
+"""Group commit: whatever was appended while the last transaction ran goes into the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from tavolata.service.ports import Append, Store, StoreError, StoreUnavailable
+
+BATCH_MAX = 512
+
+Settle = Callable[[StoreError | None], None]
+
+
+class Committer:
+    """Hands appends to the store in their order, many at a time.
+
+    `on_failure` is called once, when the store can no longer be trusted; from then on every append
+    fails, as an fsync that failed must not be tried again.
+    """
+
+    def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
+        self._store = store
+        self._on_failure = on_failure
+        self._waiting: list[tuple[Append, Settle]] = []
+        self._running: asyncio.Task[None] | None = None
+        self._failure: StoreError | None = None
+        self.batches = 0
+        self.appends = 0
+
+    def submit(self, append: Append, settle: Settle) -> None:
+        """Append in the order of calls; `settle` is called with None when the entry is durable, or
+        with the StoreError that prevented it."""
+        self._waiting.append((append, settle))
+        if self._running is None:
+            self._running = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:BATCH_MAX], self._waiting[BATCH_MAX:]
+            outcomes = await self._write([append for append, _ in batch])
+            self.batches += 1
+            self.appends += len(batch)
+            for (_, settle), outcome in zip(batch, outcomes, strict=True):
+                settle(outcome)
+            # Those who wait run now, so that what they append next shares the next transaction.
+            await asyncio.sleep(0)
+        self._running = None
+
+    async def _write(self, batch: list[Append]) -> list[StoreError | None]:
+        if self._failure is not None:
+            return [self._failure] * len(batch)
+        try:
+            outcomes = list(await self._store.write(batch))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the outcome is unknown
+            outcomes = [StoreUnavailable(repr(error))] * len(batch)
+        for outcome in outcomes:
+            if isinstance(outcome, StoreUnavailable) and self._failure is None:
+                self._failure = outcome
+                self._on_failure(outcome)
+        return outcomes
+
+    async def drain(self) -> None:
+        """Return when everything submitted so far has its outcome."""
+        while self._running is not None:
+            await asyncio.wait([self._running])

@@ -1,0 +1,145 @@
+"""TableService: each rpc says what is asked and answers with a message; it decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tavolata.service.calls import token_of
+from tavolata.service.play_stream import PlayStreamSession
+from tavolata.service.ports import Entropy
+from tavolata.service.refusals import Refused
+from tavolata.service.tables.lobby import Lobby
+from tavolata.service.tables.model import NO_SEAT, Table
+from tavolata.service.tables.playing import Playing
+from tavolata.service.tables.record import replay_of
+from tavolata.service.watch import WatchHub
+from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.event_pb2 import Closing, Event, Snapshot
+from tavolata.v1.table_pb2 import Table as TableMessage
+
+Context = Any  # grpc.aio.ServicerContext; its stubs leave the type arguments open
+
+
+class TableService:
+    """The rpcs of tavolata.v1.TableService."""
+
+    def __init__(self, lobby: Lobby, playing: Playing, hub: WatchHub, entropy: Entropy) -> None:
+        self._entropy = entropy
+        self._lobby = lobby
+        self._playing = playing
+        self._hub = hub
+
+    async def _shown(self, table: Table) -> TableMessage:
+        return await self._playing.table(table.table_id)
+
+    async def CreateTable(  # noqa: N802
+        self, request: pb.CreateTableRequest, context: Context
+    ) -> pb.CreateTableResponse:
+        """Make a table."""
+        made = await self._lobby.create(request)
+        return pb.CreateTableResponse(
+            table=await self._shown(made.table),
+            seat=None if made.slot == NO_SEAT else made.slot,
+            token=made.token,
+        )
+
+    async def GetTable(  # noqa: N802
+        self, request: pb.GetTableRequest, context: Context
+    ) -> pb.GetTableResponse:
+        """The table."""
+        table, _ = await self._playing.viewer(request.table_id, token_of(context))
+        return pb.GetTableResponse(table=self._playing.message(table))
+
+    async def JoinTable(  # noqa: N802
+        self, request: pb.JoinTableRequest, context: Context
+    ) -> pb.JoinTableResponse:
+        """Take a seat."""
+        made = await self._lobby.join(request, token_of(context))
+        return pb.JoinTableResponse(
+            table=await self._shown(made.table), seat=made.slot, token=made.token
+        )
+
+    async def LeaveTable(  # noqa: N802
+        self, request: pb.LeaveTableRequest, context: Context
+    ) -> pb.LeaveTableResponse:
+        """Get up."""
+        table = await self._lobby.leave(request, token_of(context))
+        return pb.LeaveTableResponse(table=await self._shown(table))
+
+    async def SetSeat(  # noqa: N802
+        self, request: pb.SetSeatRequest, context: Context
+    ) -> pb.SetSeatResponse:
+        """Open a seat or give it to an AI player."""
+        table = await self._lobby.set_seat(request, token_of(context))
+        return pb.SetSeatResponse(table=await self._shown(table))
+
+    async def StartMatch(  # noqa: N802
+        self, request: pb.StartMatchRequest, context: Context
+    ) -> pb.StartMatchResponse:
+        """Start the match."""
+        table = await self._lobby.start(request, token_of(context))
+        return pb.StartMatchResponse(table=await self._shown(table))
+
+    async def GetView(  # noqa: N802
+        self, request: pb.GetViewRequest, context: Context
+    ) -> pb.GetViewResponse:
+        """What the caller may know."""
+        view, explanations = await self._playing.view(
+            request.table_id, token_of(context), request.explain
+        )
+        return pb.GetViewResponse(view=view, explanations=explanations)
+
+    async def PlayAction(  # noqa: N802
+        self, request: pb.PlayActionRequest, context: Context
+    ) -> pb.PlayActionResponse:
+        """Play for the caller's seat."""
+        receipt = await self._playing.play(
+            request.table_id, token_of(context), request.request_id, request.turn, request.action
+        )
+        return pb.PlayActionResponse(receipt=receipt)
+
+    async def WatchTable(  # noqa: N802
+        self, request: pb.WatchTableRequest, context: Context
+    ) -> AsyncIterator[pb.WatchTableResponse]:
+        """Tell what happens."""
+        after = request.after_event if request.HasField("after_event") else None
+        watch = await self._hub.open(request.table_id, token_of(context), after, request.with_views)
+        async for told in self._hub.told(watch):
+            match told:
+                case Event():
+                    yield pb.WatchTableResponse(event=told)
+                case Snapshot():
+                    yield pb.WatchTableResponse(snapshot=told)
+                case Closing():
+                    yield pb.WatchTableResponse(closing=told)
+
+    async def PlayStream(  # noqa: N802
+        self, requests: AsyncIterator[pb.PlayStreamRequest | Refused], context: Context
+    ) -> AsyncIterator[pb.PlayStreamResponse]:
+        """Play and watch any number of seats."""
+        session = PlayStreamSession(self._playing, self._hub, self._entropy)
+        async for response in session.answers(requests):
+            yield response
+
+    async def Resign(  # noqa: N802
+        self, request: pb.ResignRequest, context: Context
+    ) -> pb.ResignResponse:
+        """Resign the caller's seat."""
+        table = await self._lobby.resign(request, token_of(context))
+        return pb.ResignResponse(table=await self._shown(table))
+
+    async def AbortMatch(  # noqa: N802
+        self, request: pb.AbortMatchRequest, context: Context
+    ) -> pb.AbortMatchResponse:
+        """End the table."""
+        table = await self._lobby.abort(request, token_of(context))
+        return pb.AbortMatchResponse(table=await self._shown(table))
+
+    async def GetReplay(  # noqa: N802
+        self, request: pb.GetReplayRequest, context: Context
+    ) -> pb.GetReplayResponse:
+        """The record of a match that is over."""
+        table, viewer = await self._playing.viewer(request.table_id, token_of(context))
+        message = self._playing.message(table)
+        return pb.GetReplayResponse(replay=replay_of(table, message, viewer))

@@ -1,0 +1,260 @@
+"""The server: everything put together on one port, from its start to a graceful stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import structlog
+from grpc_channelz.v1 import channelz
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from tavolata.service.ai_levels import Ceiling
+from tavolata.service.ai_seats import AiSeats
+from tavolata.service.calls import Calls, Limits
+from tavolata.service.catalog import CatalogHandlers
+from tavolata.service.clock import SystemClock
+from tavolata.service.committer import Committer
+from tavolata.service.entropy import SystemEntropy
+from tavolata.service.handlers import TableService
+from tavolata.service.ports import Clock, Entropy, Store, StoreError
+from tavolata.service.refusals import Refused
+from tavolata.service.settings import Settings
+from tavolata.service.store.sqlite import SqliteStore
+from tavolata.service.tables.lobby import Lobby
+from tavolata.service.tables.model import PLAYING
+from tavolata.service.tables.playing import Playing
+from tavolata.service.tables.settings_check import Defaults
+from tavolata.service.tables.tables import Lifetimes, Tables
+from tavolata.service.thinking import Thinking, ThinkingThreads
+from tavolata.service.watch import WatchHub
+from tavolata.v1 import catalog_service_pb2, table_service_pb2
+
+log = structlog.get_logger(__name__)
+_CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
+_TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
+SERVICES = (_CATALOG.full_name, _TABLES.full_name)
+SWEEP_S = 30.0
+# A request beyond our own limit gets a reason; one beyond this is refused by the transport.
+TRANSPORT_BYTES = 4 << 20
+
+
+class BindRefused(Exception):
+    """The address can't, or must not, be listened on."""
+
+
+@dataclass(slots=True)
+class Core:
+    """The service without its transport: what a simulation drives."""
+
+    tables: Tables
+    lobby: Lobby
+    playing: Playing
+    hub: WatchHub
+    ai_seats: AiSeats
+    committer: Committer
+
+    async def take_up(self) -> None:
+        """Load the matches in progress, so that their AI players and clocks go on."""
+        for table_id in await self.tables.store.tables_in(PLAYING):
+            try:
+                await self.tables.find(table_id)
+            except Refused:
+                continue  # it was removed in the meantime
+            except Exception:
+                log.exception("table.not_taken_up", table_id=table_id)
+            await asyncio.sleep(0)
+
+    async def sweep(self) -> None:
+        """Remove tables whose time has come and drop idle ones from memory."""
+        self.tables.remove(await self.tables.store.remove_expired(self.tables.clock.now_us()))
+        self.tables.forget_idle()
+
+    async def close(self) -> None:
+        """Stop thinking, finish the last commit, close the store."""
+        await self.ai_seats.close()
+        await self.committer.drain()
+        await self.tables.store.close()
+
+
+def make_core(
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    entropy: Entropy,
+    thinking: Thinking,
+    on_store_failure: asyncio.Event,
+) -> Core:
+    """The service above these ports. The event is set when the store can't be trusted any more."""
+
+    def failed(error: StoreError) -> None:
+        log.error("store.failed", error=str(error))
+        on_store_failure.set()
+
+    ceiling = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
+    committer = Committer(store, failed)
+    lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
+    tables = Tables(store, committer, clock, entropy, lifetimes)
+    playing = Playing(tables)
+    lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s))
+    hub = WatchHub(
+        tables,
+        playing,
+        clock,
+        backlog_max=settings.backlog_max,
+        watchers_max=settings.watchers_max,
+    )
+    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling)
+    tables.on_change.append(ai_seats.consider)
+    return Core(tables, lobby, playing, hub, ai_seats, committer)
+
+
+class Server:
+    """A running server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._failed = asyncio.Event()
+        self._background: list[asyncio.Task[None]] = []
+        self.port = 0
+
+    async def start(self) -> None:
+        """Open the store and listen. FileInUse, UnknownSchema and BindRefused say what is wrong."""
+        settings = self._settings
+        check_bind(settings)
+        entropy = SystemEntropy()
+        store = SqliteStore(settings.db)
+        thinking = ThinkingThreads(settings.thread_count)
+        self._core = make_core(settings, store, SystemClock(), entropy, thinking, self._failed)
+        limits = Limits(settings.calls_max, settings.streams_max, settings.message_bytes_max)
+        self._calls = Calls(limits, entropy)
+        self._server = grpc.aio.server(options=_options(settings))
+        self._health = health.aio.HealthServicer()
+        self._add_services(entropy)
+        try:
+            self.port = self._listen()
+        except BaseException:
+            await self._core.close()
+            raise
+        await self._server.start()
+        self._background = [
+            asyncio.create_task(self._core.take_up()),
+            asyncio.create_task(self._sweep()),
+        ]
+        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
+        log.info("server.serving", bind=settings.bind, port=self.port, db=str(settings.db))
+
+    def _add_services(self, entropy: Entropy) -> None:
+        core = self._core
+        handlers = TableService(core.lobby, core.playing, core.hub, entropy)
+        self._server.add_generic_rpc_handlers(
+            (
+                self._calls.handler_of(_CATALOG, CatalogHandlers()),
+                self._calls.handler_of(_TABLES, handlers),
+            )
+        )
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        channelz.add_channelz_servicer(self._server)
+        names = (
+            *SERVICES,
+            health.SERVICE_NAME,
+            reflection.SERVICE_NAME,
+            "grpc.channelz.v1.Channelz",
+        )
+        reflection.enable_server_reflection(names, self._server)
+
+    def _listen(self) -> int:
+        settings = self._settings
+        try:
+            if settings.tls_cert and settings.tls_key:
+                pair = (settings.tls_key.read_bytes(), settings.tls_cert.read_bytes())
+                port = self._server.add_secure_port(
+                    settings.bind, grpc.ssl_server_credentials([pair])
+                )
+            else:
+                port = self._server.add_insecure_port(settings.bind)
+        except RuntimeError as error:
+            raise BindRefused(f"can't listen on {settings.bind}: {error}") from error
+        if port == 0:
+            raise BindRefused(f"can't listen on {settings.bind}")
+        return port
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            try:
+                await self._core.sweep()
+            except Exception:
+                log.exception("sweep.failed")
+
+    async def _set_health(self, status: Any) -> None:
+        for name in ("", *SERVICES):
+            await self._health.set(name, status)
+
+    async def serve(self) -> bool:
+        """Run until SIGTERM or SIGINT, then stop in good order; False if the store has failed."""
+        asked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, asked.set)
+        waiting = [asyncio.create_task(each.wait()) for each in (asked, self._failed)]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        await self.stop()
+        return not self._failed.is_set()
+
+    async def stop(self) -> None:
+        """Say so, end the streams with closing messages, finish the last commit, let go."""
+        log.info("server.stopping")
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._calls.stopping = True
+        for task in self._background:
+            task.cancel()
+        self._core.hub.end_all()
+        await self._server.stop(self._settings.stop_s)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._core.close(), self._settings.stop_s)
+        log.info("server.stopped")
+
+
+def check_bind(settings: Settings) -> None:
+    """BindRefused for an address beyond this machine without TLS, unless told so."""
+    if bool(settings.tls_cert) != bool(settings.tls_key):
+        raise BindRefused("TLS needs both tls_cert and tls_key")
+    if settings.insecure_public or settings.tls_cert or settings.bind.startswith("unix:"):
+        return
+    host = settings.bind.rpartition(":")[0].strip("[]")
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    if not local:
+        raise BindRefused(
+            f"{settings.bind} can be reached from other machines, and without TLS everyone on the "
+            "way reads the tokens: set tls_cert and tls_key, bind to 127.0.0.1, or say "
+            "--insecure-public if something in front of it takes care of that"
+        )
+
+
+def _options(settings: Settings) -> list[tuple[str, int]]:
+    return [
+        ("grpc.so_reuseport", int(settings.reuse_port)),
+        ("grpc.max_receive_message_length", TRANSPORT_BYTES),
+        ("grpc.max_metadata_size", settings.metadata_bytes_max),
+        ("grpc.absolute_max_metadata_size", 2 * settings.metadata_bytes_max),
+        ("grpc.max_concurrent_streams", settings.streams_per_connection_max),
+        ("grpc.max_connection_age_ms", settings.connection_age_s * 1000),
+        ("grpc.max_connection_age_grace_ms", 60_000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.max_ping_strikes", 5),
+    ]

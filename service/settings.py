@@ -1,0 +1,87 @@
+"""Settings of the server: flags, then environment (TAVOLATA_*), then a TOML file, then defaults."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Unknown names in the file are refused; see docs of each field."""
+
+    model_config = SettingsConfigDict(env_prefix="TAVOLATA_", extra="forbid", frozen=True)
+
+    db: Path = Field(Path("tavolata.db"), description="the SQLite file with all tables")
+    bind: str = Field("127.0.0.1:50051", description="address and port to listen on")
+    insecure_public: bool = Field(
+        False, description="listen beyond this machine without TLS: tokens travel in the open"
+    )
+    tls_cert: Path | None = Field(None, description="PEM file with the certificate chain")
+    tls_key: Path | None = Field(None, description="PEM file with the certificate's key")
+    reuse_port: bool = Field(False, description="let other processes listen on the same port")
+
+    ai_threads: int = Field(0, ge=0, le=256, description="threads for AI players; 0: one a core")
+    ai_floor_s: float = Field(0.4, ge=0, le=60, description="least time an AI seat takes, seconds")
+    ai_jitter_s: float = Field(0.6, ge=0, le=60, description="most added at random, seconds")
+    ai_iterations_max: int = Field(1_000_000, ge=1, description="most iterations a table may ask")
+    ai_nodes_max: int = Field(4_000_000, ge=1000, description="most tree nodes a table may ask")
+    ai_think_ms_max: int = Field(30_000, ge=1, description="most milliseconds a table may ask")
+
+    message_bytes_max: int = Field(65_536, ge=1024, le=1 << 20, description="largest request")
+    metadata_bytes_max: int = Field(8_192, ge=1024, le=65_536, description="largest metadata")
+    calls_max: int = Field(1_000, ge=1, description="calls answered at a time")
+    streams_max: int = Field(5_000, ge=1, description="watches and play streams at a time")
+    streams_per_connection_max: int = Field(1_000, ge=1, description="HTTP/2 streams a connection")
+    watchers_max: int = Field(2_000, ge=1, description="watches of one table")
+    backlog_max: int = Field(256, ge=16, description="events before a slow watcher skips ahead")
+    connection_age_s: int = Field(1_800, ge=10, description="age at which a connection is ended")
+
+    open_table_s: int = Field(86_400, ge=1, description="life of a table that isn't started")
+    over_table_s: int = Field(30 * 86_400, ge=1, description="life of a table that is over")
+    stop_s: float = Field(20.0, gt=0, le=30, description="most time a graceful stop takes")
+
+    log_format: Literal["json", "console"] = Field("console", description="form of the log lines")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="the least level that is logged"
+    )
+
+    @property
+    def thread_count(self) -> int:
+        """Threads for AI players."""
+        return self.ai_threads or len(os.sched_getaffinity(0))
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then environment, then the file that `load` names."""
+        file = TomlConfigSettingsSource(settings_cls, _FILE[-1] if _FILE else None)
+        return init_settings, env_settings, file
+
+
+_FILE: list[Path] = []  # pydantic-settings asks for the file while it makes the settings
+
+
+def load(file: Path | None, **flags: object) -> Settings:
+    """The settings; flags that are None count as not given. ValidationError says what is wrong."""
+    if file is None:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
+    _FILE.append(file)
+    try:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
+    finally:
+        _FILE.pop()

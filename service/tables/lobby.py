@@ -1,0 +1,316 @@
+"""Who sits where: making tables, joining, leaving, setting seats, starting, resigning, aborting."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.json_format import MessageToDict
+
+from tavolata.ext.registry import game_spec
+from tavolata.service.ai_levels import resolve
+from tavolata.service.ports import Entry
+from tavolata.service.refusals import invalid_field
+from tavolata.service.tables import refuse
+from tavolata.service.tables.apply import CREATED, ai_body
+from tavolata.service.tables.model import (
+    NO_SEAT,
+    OPEN,
+    RESIGNED,
+    STATE_OPEN,
+    Recorded,
+    Table,
+)
+from tavolata.service.tables.settings_check import (
+    Defaults,
+    check_name,
+    check_nonce,
+    check_seed,
+    complete,
+)
+from tavolata.service.tables.tables import (
+    Caller,
+    Change,
+    Tables,
+    check_request_id,
+    digest_of,
+    draft,
+    hash_of,
+)
+from tavolata.v1.table_pb2 import SeatPlan
+from tavolata.v1.table_service_pb2 import (
+    AbortMatchRequest,
+    CreateTableRequest,
+    JoinTableRequest,
+    LeaveTableRequest,
+    ResignRequest,
+    SetSeatRequest,
+    StartMatchRequest,
+)
+
+TOKEN_BYTES = 32
+Simple = LeaveTableRequest | SetSeatRequest | StartMatchRequest | ResignRequest | AbortMatchRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A table with the caller's seat, NO_SEAT for none, and token, empty for the one sent."""
+
+    table: Table
+    slot: int
+    token: str
+
+
+class Lobby:
+    """What people do at tables apart from playing."""
+
+    def __init__(self, tables: Tables, defaults: Defaults) -> None:
+        self._tables = tables
+        self._defaults = defaults
+
+    # -- making -----------------------------------------------------------------------------------
+
+    async def create(self, request: CreateTableRequest) -> Seated:
+        """Make a table, or find the one that this request made."""
+        check_request_id(request.request_id)
+        digest = digest_of(b"CreateTable", request.SerializeToString(deterministic=True))
+        while True:
+            table_id = await self._tables.store.find_creation(request.request_id)
+            if table_id is not None:
+                return await self._again(table_id, request.request_id, digest)
+            token = self._new_token()
+            table_id = self._tables.entropy.name()
+            entry = self._creation(request, token)
+            entry.request_id, entry.digest = request.request_id, digest
+            table = await self._tables.create(table_id, entry)
+            if table is not None:
+                return Seated(table, table.owner, token)
+
+    def _creation(self, request: CreateTableRequest, token: str) -> Entry:
+        settings = complete(request.settings, request.seats, self._defaults)
+        plans = self._plans(request.seats)
+        callers = [number for number, plan in enumerate(plans) if "caller" in plan]
+        seed = check_seed(request.seed)
+        entropy = self._tables.entropy
+        body = {
+            "settings": MessageToDict(settings, preserving_proto_field_name=True),
+            "rules_version": game_spec(settings.game_id).rules_version,
+            "seats": plans,
+            "server_seed": (seed or entropy.bytes(32)).hex(),
+            "salt": entropy.bytes(32).hex(),
+            "reproducible": bool(seed),
+            "token": hash_of(token).hex(),
+        }
+        return draft(CREATED, callers[0] if callers else NO_SEAT, body=body)
+
+    def _plans(self, seats: Sequence[SeatPlan]) -> list[dict[str, object]]:
+        plans: list[dict[str, object]] = []
+        for number, plan in enumerate(seats):
+            field = f"seats[{number}]"
+            match plan.WhichOneof("plan"):
+                case "open":
+                    plans.append({})
+                case "caller":
+                    if any("caller" in other for other in plans):
+                        raise invalid_field(field, "is the caller's too", "one seat for the caller")
+                    name = check_name(plan.caller.display_name, f"{field}.caller.display_name")
+                    plans.append({"caller": name})
+                case "ai":
+                    player = resolve(plan.ai, self._defaults.ceiling, f"{field}.ai")
+                    plans.append({"ai": ai_body(player)})
+                case _:
+                    raise invalid_field(field, "is empty", "open, caller or ai")
+        return plans
+
+    async def _again(self, table_id: str, request_id: str, digest: bytes) -> Seated:
+        change = Change(table_id, None, request_id, digest)
+        table, recorded = await self._tables.change(change, _must_be_recorded)
+        return await self._reissue(table, change, recorded)
+
+    # -- joining ----------------------------------------------------------------------------------
+
+    async def join(self, request: JoinTableRequest, token: str | None) -> Seated:
+        """Take an open seat, or take the caller's own seat back."""
+        change = _change_of(request, token)
+        fresh = "" if token is not None else self._new_token()
+        made: list[Entry] = []
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            made[:] = [_joining(table, caller, request, fresh)]
+            return made[0]
+
+        table, recorded = await self._tables.change(change, decide)
+        if made or token is not None:
+            return Seated(table, recorded.slot, fresh if made else "")
+        return await self._reissue(table, change, recorded)
+
+    async def _reissue(self, table: Table, change: Change, recorded: Recorded) -> Seated:
+        """A fresh token in place of the one that this request gave, unless that has been used."""
+        tables = self._tables
+        held = table.tokens.get(recorded.token)
+        if held is None or held.void or tables.is_used(table, recorded.token):
+            raise refuse.request_id_reused(
+                change.request_id, "gave a token that has been used, or that is void by now"
+            )
+        token = self._new_token()
+        body = {
+            "token": hash_of(token).hex(),
+            "replaces": recorded.token.hex(),
+            "of_scope": NO_SEAT,
+            "of_request": change.request_id,
+        }
+        await tables.append_durably(table, draft("reissued", held.slot, body=body))
+        return Seated(table, held.slot, token)
+
+    def _new_token(self) -> str:
+        secret = self._tables.entropy.bytes(TOKEN_BYTES)
+        return base64.urlsafe_b64encode(secret).decode().rstrip("=")
+
+    # -- everything else --------------------------------------------------------------------------
+
+    async def leave(self, request: LeaveTableRequest, token: str | None) -> Table:
+        """The caller gets up."""
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            seated = seat_of(table, caller)
+            refuse.unless_over(table)
+            refuse_resigned(table, seated.slot)
+            return draft("left", seated.slot, body={"token": seated.token_hash.hex()})
+
+        return (await self._tables.change(_change_of(request, token), decide))[0]
+
+    async def set_seat(self, request: SetSeatRequest, token: str | None) -> Table:
+        """The owner opens a seat or gives it to an AI player."""
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            owner_of(table, caller)
+            refuse.unless_over(table)
+            if table.state != STATE_OPEN:
+                raise refuse.started(table.table_id)
+            if request.seat >= len(table.seats):
+                raise refuse.no_such_seat(request.seat, table)
+            if request.seat == table.owner:
+                raise refuse.seat_taken(request.seat, table, "is the owner's")
+            body: dict[str, object] = {}
+            match request.WhichOneof("occupant"):
+                case "ai":
+                    body["ai"] = ai_body(resolve(request.ai, self._defaults.ceiling, "ai"))
+                case None:
+                    raise invalid_field("occupant", "is empty", "open or ai")
+            return draft("seat_set", request.seat, body=body)
+
+        return (await self._tables.change(_change_of(request, token), decide))[0]
+
+    async def start(self, request: StartMatchRequest, token: str | None) -> Table:
+        """The owner starts the match."""
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            owner = owner_of(table, caller)
+            refuse.unless_over(table)
+            if table.state != STATE_OPEN:
+                raise refuse.started(table.table_id)
+            nonce = check_nonce(request.nonce, table.setup.reproducible)
+            seats = table.open_seats()
+            if seats and not table.setup.settings.HasField("fill_empty_seats"):
+                raise refuse.open_seats(seats)
+            return draft("started", owner.slot, body={"nonce": nonce.hex()})
+
+        return (await self._tables.change(_change_of(request, token), decide))[0]
+
+    async def resign(self, request: ResignRequest, token: str | None) -> Table:
+        """The caller gives its seat to the stand-in for good."""
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            seated = seat_of(table, caller)
+            refuse.unless_over(table)
+            if table.match is None:
+                raise refuse.not_started(table.table_id)
+            refuse_resigned(table, seated.slot)
+            return draft("resigned", seated.slot)
+
+        return (await self._tables.change(_change_of(request, token), decide))[0]
+
+    async def abort(self, request: AbortMatchRequest, token: str | None) -> Table:
+        """The owner ends the table."""
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            owner = owner_of(table, caller)
+            refuse.unless_over(table)
+            return draft("aborted", owner.slot)
+
+        return (await self._tables.change(_change_of(request, token), decide))[0]
+
+
+def _joining(table: Table, caller: Caller | None, request: JoinTableRequest, fresh: str) -> Entry:
+    """The entry of a JoinTable that hasn't been made yet."""
+    if caller is not None and caller.slot != NO_SEAT:
+        return _returning(table, caller, request)
+    refuse.unless_over(table)
+    if table.state != STATE_OPEN:
+        raise refuse.started(table.table_id)
+    name = check_name(request.display_name, "display_name")
+    nonce = check_nonce(request.nonce, table.setup.reproducible)
+    slot = _open_seat(table, request)
+    token_hash = hash_of(fresh) if caller is None else caller.token_hash
+    body: dict[str, object] = {"name": name, "nonce": nonce.hex(), "token": token_hash.hex()}
+    if caller is not None:
+        body["owner"] = True
+    return draft("joined", slot, body=body)
+
+
+def _returning(table: Table, caller: Caller, request: JoinTableRequest) -> Entry:
+    refuse.unless_over(table)
+    refuse_resigned(table, caller.slot)
+    if request.HasField("seat") and request.seat != caller.slot:
+        raise invalid_field(
+            "seat", f"is {request.seat}", f"absent, or {caller.slot}, the seat of the token"
+        )
+    return draft("returned", caller.slot)
+
+
+def _open_seat(table: Table, request: JoinTableRequest) -> int:
+    open_seats = table.open_seats()
+    if request.HasField("seat") and request.seat >= len(table.seats):
+        raise refuse.no_such_seat(request.seat, table)
+    if not open_seats:
+        raise refuse.table_full(table)
+    if not request.HasField("seat"):
+        return open_seats[0]
+    if table.seats[request.seat].kind != OPEN:
+        raise refuse.seat_taken(request.seat, table)
+    return request.seat
+
+
+def seat_of(table: Table, caller: Caller | None) -> Caller:
+    """The caller, who must have a seat."""
+    if caller is None:
+        raise refuse.missing_token()
+    if caller.slot == NO_SEAT:
+        raise refuse.not_seated(table.table_id)
+    return caller
+
+
+def owner_of(table: Table, caller: Caller | None) -> Caller:
+    """The caller, who must own the table."""
+    if caller is None:
+        raise refuse.missing_token("the owner")
+    if caller.slot != table.owner:
+        raise refuse.not_owner(table.table_id)
+    return caller
+
+
+def refuse_resigned(table: Table, slot: int) -> None:
+    """Refuse what a seat that resigned can't do any more."""
+    if table.seats[slot].control == RESIGNED:
+        raise refuse.seat_resigned(slot)
+
+
+def _must_be_recorded(table: Table, caller: Caller | None) -> Entry:
+    raise AssertionError("a table's log has the request that made it")
+
+
+def _change_of(request: Simple | JoinTableRequest, token: str | None) -> Change:
+    name = request.DESCRIPTOR.name.encode()
+    digest = digest_of(name, request.SerializeToString(deterministic=True))
+    return Change(request.table_id, token, request.request_id, digest)

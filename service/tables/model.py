@@ -1,0 +1,153 @@
+"""A table in memory: everything that its log says, and nothing that can't be rebuilt from it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from tavolata.ext.core.game import Game
+from tavolata.ext.core.match import Match
+from tavolata.service.codecs import Codec
+from tavolata.service.ports import Entry, StoreError
+from tavolata.v1.event_pb2 import TableEvent
+from tavolata.v1.player_pb2 import AiPlayer
+from tavolata.v1.table_pb2 import SeatControl, TableSettings, TableState
+
+SPECTATOR: Final = -1  # as a viewer, in the rules and here
+NO_SEAT: Final = -1  # the slot of an owner without a seat, and of requests without a token
+
+OPEN: Final = 0
+PERSON: Final = 1
+AI: Final = 2
+
+OCCUPANT = SeatControl.SEAT_CONTROL_OCCUPANT
+LEFT = SeatControl.SEAT_CONTROL_LEFT
+TIMED_OUT = SeatControl.SEAT_CONTROL_TIMED_OUT
+RESIGNED = SeatControl.SEAT_CONTROL_RESIGNED
+
+STATE_OPEN = TableState.TABLE_STATE_OPEN
+PLAYING = TableState.TABLE_STATE_PLAYING
+PARKED = TableState.TABLE_STATE_PARKED
+FINISHED = TableState.TABLE_STATE_FINISHED
+ABORTED = TableState.TABLE_STATE_ABORTED
+
+
+@dataclass(slots=True)
+class Seat:
+    """A seat. kind: OPEN, PERSON or AI; since: number of the entry by which the person sat down;
+    used_us: time spent on decisions, counted where the match's time is limited."""
+
+    number: int
+    kind: int = OPEN
+    name: str = ""
+    ai: AiPlayer | None = None
+    control: SeatControl.ValueType = SeatControl.SEAT_CONTROL_UNSPECIFIED
+    since: int = 0
+    stand_in_decisions: int = 0
+    used_us: int = 0
+
+    @property
+    def decided_by_ai(self) -> bool:
+        """Whether an AI player decides for it at present."""
+        return self.kind == AI or (self.kind == PERSON and self.control != OCCUPANT)
+
+
+@dataclass(slots=True)
+class Token:
+    """What is kept of a token, under its hash. slot: the seat, or NO_SEAT for an owner without one;
+    used: whether anybody has called with it; void: whether it is worth nothing any more."""
+
+    slot: int
+    used: bool = False
+    void: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a request id was used for, and what came of it: open decision and last event then;
+    slot: the seat it gave; token: the hash of the token that it gave or that it came with."""
+
+    digest: bytes
+    turn: int
+    event_number: int
+    slot: int = NO_SEAT
+    token: bytes = b""
+
+
+# What happened: when, under which turn, and a table event or the number of an event of the match.
+Happening = tuple[int, int, TableEvent | int]
+
+
+@dataclass(slots=True)
+class Setup:
+    """What a table was made with. server_seed and salt are secret until the match is over."""
+
+    table_id: str
+    settings: TableSettings
+    server_seed: bytes = field(repr=False)
+    salt: bytes = field(repr=False)
+    reproducible: bool
+    commitment: bytes
+    rules_version: str
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """A table. `apply` (tables/apply.py) is what changes it; the fields below `settled` belong to
+    the running server alone."""
+
+    setup: Setup
+    game: Game
+    codec: Codec
+    seats: list[Seat]
+    owner: int = NO_SEAT
+    state: TableState.ValueType = STATE_OPEN
+    tokens: dict[bytes, Token] = field(default_factory=dict)
+    requests: dict[tuple[int, str], Recorded] = field(default_factory=dict)
+    nonces: list[tuple[int, bytes]] = field(default_factory=list)
+    match: Match | None = None
+    happenings: list[Happening] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list, repr=False)
+    event_ends: list[int] = field(default_factory=list)  # events after entry i + 1
+    created_us: int = 0
+    started_us: int = 0
+    ended_us: int = 0
+    opened_us: int = 0  # when the open decision began
+    public_version: int = 0  # changes with anything in the Table message but its last event
+
+    # -- of the running server ---------------------------------------------------------------------
+    durable_entries: int = 0
+    in_flight: asyncio.Future[StoreError | None] | None = None  # of the last entry
+    dead: bool = False  # the memory may be ahead of the log: load it anew
+    used_at: float = 0.0
+    watchers: set[asyncio.Event] = field(default_factory=set)
+
+    @property
+    def table_id(self) -> str:
+        """The table's id."""
+        return self.setup.table_id
+
+    @property
+    def over(self) -> bool:
+        """Whether the table has come to its end, one way or the other."""
+        return self.state in (FINISHED, ABORTED)
+
+    @property
+    def durable_events(self) -> int:
+        """Number of the last event that is recorded for good; later ones mustn't be shown yet."""
+        return self.event_ends[self.durable_entries - 1] if self.durable_entries else 0
+
+    @property
+    def turn(self) -> int:
+        """Number of the open decision."""
+        return 0 if self.match is None else self.match.turn
+
+    def open_seats(self) -> list[int]:
+        """Numbers of the seats that nobody has."""
+        return [seat.number for seat in self.seats if seat.kind == OPEN]
+
+    async def settle(self) -> None:
+        """Return when the memory is no further than the log; only then may it be shown."""
+        while self.in_flight is not None:
+            await asyncio.shield(self.in_flight)

@@ -1,0 +1,127 @@
+"""Playing: people's actions, AI players', the end of somebody's time; and what may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tavolata.ext.core.errors import RulesError
+from tavolata.service.ports import Entry
+from tavolata.service.refusals import invalid_field, of_play
+from tavolata.service.tables import refuse
+from tavolata.service.tables.apply import BY_PERSON
+from tavolata.service.tables.clocks import deadline_us
+from tavolata.service.tables.lobby import refuse_resigned, seat_of
+from tavolata.service.tables.model import SPECTATOR, Table
+from tavolata.service.tables.tables import Caller, Change, Tables, digest_of, draft
+from tavolata.service.tables.wire import table_message, view_message
+from tavolata.v1.game_pb2 import Action
+from tavolata.v1.play_pb2 import ActionReceipt
+from tavolata.v1.table_pb2 import Table as TableMessage
+from tavolata.v1.view_pb2 import ActionExplanation, View
+
+EXPLAIN_MAX = 64
+_PLAY = b"PlayAction"
+
+
+class Playing:
+    """What happens in matches."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def play(
+        self, table_id: str, token: str | None, request_id: str, turn: int, action: Action
+    ) -> ActionReceipt:
+        """Play for the caller's seat, once; durable on return."""
+        digest = digest_of(_PLAY, b"%d" % turn, action.SerializeToString(deterministic=True))
+
+        def decide(table: Table, caller: Caller | None) -> Entry:
+            seat = seat_of(table, caller).slot
+            refuse.unless_over(table)
+            if table.match is None:
+                raise refuse.not_started(table.table_id)
+            refuse_resigned(table, seat)
+            number = table.codec.action_from(action)
+            return Entry(0, 0, "played", seat, turn, number, BY_PERSON)
+
+        change = Change(table_id, token, request_id, digest)
+        _, recorded = await self._tables.change(change, decide)
+        return ActionReceipt(turn=recorded.turn, event_number=recorded.event_number)
+
+    async def play_for_ai(
+        self, table: Table, seat: int, turn: int, action: int, maker: int, body: dict[str, object]
+    ) -> bool:
+        """Play what an AI player decided, if that is still its to decide; durable on return."""
+        match = table.match
+        open_to_it = (
+            match is not None
+            and not (table.dead or table.over)
+            and match.turn == turn
+            and seat in match.to_act
+            and table.seats[seat].decided_by_ai
+        )
+        if not open_to_it:
+            return False
+        await self._tables.append_durably(
+            table, draft("played", seat, turn=turn, action=action, maker=maker, body=body)
+        )
+        return True
+
+    def time_out(self, table: Table) -> None:
+        """Give the seats whose time has run out to the stand-in."""
+        now = self._tables.clock.now_us()
+        late = [
+            seat.number
+            for seat in table.seats
+            if (deadline := deadline_us(table, seat)) is not None and deadline <= now
+        ]
+        for number in late:
+            self._tables.append(table, draft("timed_out", number))
+
+    # -- seeing -----------------------------------------------------------------------------------
+
+    async def table(self, table_id: str) -> TableMessage:
+        """The table as it is."""
+        return self.message(await self._tables.settled(table_id))
+
+    def message(self, table: Table) -> TableMessage:
+        """A settled table as a message."""
+        return table_message(table, self._tables.expires_us(table))
+
+    async def viewer(self, table_id: str, token: str | None) -> tuple[Table, int]:
+        """The table, settled, and the seat that looks at it, SPECTATOR without one."""
+        table = await self._tables.find(table_id)
+        caller = self._tables.authenticate(table, token)
+        table = await self._tables.settled(table_id)
+        return table, SPECTATOR if caller is None else caller.slot
+
+    async def view(
+        self, table_id: str, token: str | None, explain: Sequence[Action]
+    ) -> tuple[View, list[ActionExplanation]]:
+        """The caller's view, and for each action whether it would be legal."""
+        if len(explain) > EXPLAIN_MAX:
+            raise invalid_field("explain", f"has {len(explain)} actions", f"at most {EXPLAIN_MAX}")
+        table, viewer = await self.viewer(table_id, token)
+        match = table.match
+        if match is None:
+            raise refuse.aborted(table_id) if table.over else refuse.not_started(table_id)
+        if explain and viewer == SPECTATOR:
+            raise refuse.missing_token() if token is None else refuse.not_seated(table_id)
+        explanations = [
+            self._explain(table, viewer, action, f"explain[{place}]")
+            for place, action in enumerate(explain)
+        ]
+        return view_message(table, match, viewer, self._tables.clock.now_us()), explanations
+
+    def _explain(self, table: Table, seat: int, action: Action, field: str) -> ActionExplanation:
+        number = table.codec.action_from(action, field)
+        assert table.match is not None  # noqa: S101
+        if table.over:
+            return ActionExplanation(action=action, rule_id="G-2", text="the match is over")
+        try:
+            table.match.check(seat, number)
+        except RulesError as error:
+            refused = of_play(error, table.match, seat=seat, table_id=table.table_id)
+            rule = refused.metadata.get("rule", "G-2")
+            return ActionExplanation(action=action, rule_id=rule, text=refused.message)
+        return ActionExplanation(action=action, legal=True)

@@ -1,0 +1,119 @@
+"""What a table may be made with: the settings and seats of CreateTable, checked and completed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.protobuf.duration_pb2 import Duration
+
+from tavolata.ext.core.errors import SettingError
+from tavolata.ext.registry import UnknownGame, game_spec
+from tavolata.service.ai_levels import Ceiling, resolve
+from tavolata.service.codecs import codec_of
+from tavolata.service.refusals import invalid_field, of_setting, of_unknown_game
+from tavolata.v1.fairness_pb2 import Reveal
+from tavolata.v1.player_pb2 import AiPlayer
+from tavolata.v1.table_pb2 import SeatPlan, TableSettings, Visibility
+
+NAME_MAX = 64
+NONCE_MAX = 64
+SEED_BYTES = 32
+PACE_MAX_S = 60.0
+DECISION_S = (0.1, 7 * 86400.0)
+MATCH_S = (1.0, 30 * 86400.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What the server fills in, and the most it allows."""
+
+    ceiling: Ceiling
+    pace_floor_s: float
+    pace_jitter_s: float
+
+
+def complete(
+    settings: TableSettings, seats: Sequence[SeatPlan], defaults: Defaults
+) -> TableSettings:
+    """The settings with every default filled in; refusals as CreateTable lists them."""
+    if not settings.game_id:
+        raise invalid_field("settings.game_id", "is empty", "the id of a game; see ListGames")
+    made = TableSettings()
+    made.CopyFrom(settings)
+    try:
+        spec = game_spec(settings.game_id)
+    except UnknownGame as error:
+        raise of_unknown_game(error) from None
+    codec = codec_of(spec.id)
+    try:
+        options = spec.complete(len(seats), codec.options_from(settings.options))
+    except SettingError as error:
+        raise of_setting(error) from None
+    made.options.CopyFrom(codec.options_to(options))
+    _complete_enums(made)
+    _check_times(made)
+    _complete_players(made, defaults)
+    return made
+
+
+def _complete_enums(made: TableSettings) -> None:
+    if made.visibility not in Visibility.values():
+        raise invalid_field("settings.visibility", f"is {made.visibility}", "0 to 2")
+    if made.reveal not in Reveal.values():
+        raise invalid_field("settings.reveal", f"is {made.reveal}", "0 to 2")
+    made.visibility = made.visibility or Visibility.VISIBILITY_UNLISTED
+    made.reveal = made.reveal or Reveal.REVEAL_AT_END
+
+
+def _check_times(made: TableSettings) -> None:
+    control = made.time_control
+    if control.HasField("per_decision"):
+        _check_duration("settings.time_control.per_decision", control.per_decision, *DECISION_S)
+    if control.HasField("per_match"):
+        _check_duration("settings.time_control.per_match", control.per_match, *MATCH_S)
+
+
+def _check_duration(field: str, given: Duration, least_s: float, most_s: float) -> None:
+    seconds = given.seconds + given.nanos / 1e9
+    if not least_s <= seconds <= most_s or not -(10**9) < given.nanos < 10**9:
+        raise invalid_field(field, f"is {seconds:g} s", f"{least_s:g} to {most_s:g} s")
+
+
+def _complete_players(made: TableSettings, defaults: Defaults) -> None:
+    for field in ("fill_empty_seats", "stand_in"):
+        if made.HasField(field) or field == "stand_in":
+            player: AiPlayer = getattr(made, field)
+            player.CopyFrom(resolve(player, defaults.ceiling, f"settings.{field}"))
+    if not made.HasField("ai_pace"):
+        made.ai_pace.floor.FromNanoseconds(round(defaults.pace_floor_s * 1e9))
+        made.ai_pace.jitter.FromNanoseconds(round(defaults.pace_jitter_s * 1e9))
+    for name in ("floor", "jitter"):
+        _check_duration(f"settings.ai_pace.{name}", getattr(made.ai_pace, name), 0.0, PACE_MAX_S)
+
+
+def check_name(name: str, field: str) -> str:
+    """A name that others see."""
+    if len(name) > NAME_MAX or any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in name):
+        raise invalid_field(
+            field,
+            "is too long or has a control character",
+            f"at most {NAME_MAX} characters, none of them a control character",
+        )
+    return name
+
+
+def check_nonce(nonce: bytes, reproducible: bool) -> bytes:
+    """Bytes for the seed."""
+    if len(nonce) > NONCE_MAX:
+        raise invalid_field("nonce", f"has {len(nonce)} bytes", f"at most {NONCE_MAX}")
+    if nonce and reproducible:
+        raise invalid_field("nonce", "is set", "none: the seed of this table was given")
+    return nonce
+
+
+def check_seed(seed: bytes) -> bytes:
+    """A seed for a match that can be repeated."""
+    if seed and len(seed) != SEED_BYTES:
+        raise invalid_field("seed", f"has {len(seed)} bytes", f"none, or exactly {SEED_BYTES}")
+    return seed

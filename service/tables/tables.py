@@ -1,0 +1,335 @@
+"""Tables by id: loading them, who calls, changing them, and telling when that is durable."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tavolata.ext.core.errors import RulesError
+from tavolata.service.committer import Committer
+from tavolata.service.ports import (
+    Append,
+    Clock,
+    Conflict,
+    Entropy,
+    Entry,
+    Store,
+    StoreError,
+    StoreFull,
+    Summary,
+)
+from tavolata.service.refusals import Refused, of_play
+from tavolata.service.tables import refuse
+from tavolata.service.tables.apply import apply, made, rebuild
+from tavolata.service.tables.clocks import limits_us
+from tavolata.service.tables.model import NO_SEAT, PLAYING, STATE_OPEN, Recorded, Table, Token
+
+MEMORY_S = 600.0  # an idle table stays in memory that long
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: the hash of the token and what it is worth at the table."""
+
+    token_hash: bytes
+    token: Token
+
+    @property
+    def slot(self) -> int:
+        """The caller's seat, or NO_SEAT for an owner without one."""
+        return self.token.slot
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A request that changes a table. digest: of its content; token: as sent, None if none."""
+
+    table_id: str
+    token: str | None
+    request_id: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """Microseconds that a table lives unless it is started, and once it is over."""
+
+    open_us: int
+    over_us: int
+
+
+Decide = Callable[[Table, Caller | None], Entry]
+Seen = Callable[[Table], None]
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """A digest of a request's content, to know the same request again."""
+    return hashlib.sha256(b"\x00".join(parts)).digest()[:16]
+
+
+def hash_of(token: str) -> bytes:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def draft(kind: str, slot: int = NO_SEAT, **fields: object) -> Entry:
+    """An entry whose number, time and request are yet to be filled in."""
+    return Entry(0, 0, kind, slot, **fields)  # type: ignore[arg-type]
+
+
+class Tables:
+    """All tables. `on_change` functions are called with a table whenever more of it is durable."""
+
+    def __init__(
+        self,
+        store: Store,
+        committer: Committer,
+        clock: Clock,
+        entropy: Entropy,
+        lifetimes: Lifetimes,
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.entropy = entropy
+        self.on_change: list[Seen] = []
+        self._committer = committer
+        self._lifetimes = lifetimes
+        self._tables: dict[str, Table] = {}
+        self._loading: dict[str, asyncio.Future[Table | None]] = {}
+        self._unrecorded: set[bytes] = set()  # tokens in use that a full store couldn't mark
+
+    # -- finding ----------------------------------------------------------------------------------
+
+    async def find(self, table_id: str) -> Table:
+        """The table; its memory may be ahead of its log. Refused with TABLE_NOT_FOUND."""
+        table = self._tables.get(table_id)
+        if table is None:
+            table = await self._load(table_id)
+            if table is None:
+                raise refuse.table_not_found(table_id)
+        table.used_at = self.clock.monotonic()
+        return table
+
+    async def settled(self, table_id: str) -> Table:
+        """The table with nothing in it that isn't durable: it may be shown until the next await."""
+        while True:
+            table = await self.find(table_id)
+            await table.settle()
+            if not table.dead:
+                return table
+
+    async def _load(self, table_id: str) -> Table | None:
+        loading = self._loading.get(table_id)
+        if loading is None:
+            loading = asyncio.get_running_loop().create_task(self._read(table_id))
+            self._loading[table_id] = loading
+            loading.add_done_callback(lambda _: self._loading.pop(table_id, None))
+        try:
+            return await asyncio.shield(loading)
+        except StoreError as error:
+            raise refuse.store_unavailable() from error
+
+    async def _read(self, table_id: str) -> Table | None:
+        stored = await self.store.load(table_id)
+        if stored is None:
+            return None
+        table = rebuild(table_id, stored.entries)
+        table.durable_entries = len(table.entries)
+        self._tables[table_id] = table
+        if table.state == PLAYING and limits_us(table) != (None, None):
+            self.append(table, draft("awakened"))
+        else:
+            self._publish(table)
+        return table
+
+    def forget_idle(self) -> None:
+        """Drop from memory what nobody has asked for lately; it is loaded again when needed."""
+        before = self.clock.monotonic() - MEMORY_S
+        for table in list(self._tables.values()):
+            idle = table.used_at < before and not table.watchers and table.in_flight is None
+            if idle and table.state != PLAYING:
+                del self._tables[table.table_id]
+
+    def remove(self, table_ids: list[str]) -> None:
+        """Forget tables that are gone from the store, and end their watches."""
+        for table_id in table_ids:
+            table = self._tables.pop(table_id, None)
+            if table is not None:
+                table.dead = True
+                self._wake(table)
+
+    # -- who calls --------------------------------------------------------------------------------
+
+    def authenticate(self, table: Table, token: str | None) -> Caller | None:
+        """Who calls, None without a token. Refused with BAD_TOKEN. A first use is recorded."""
+        caller = self._known(table, token)
+        if caller is not None:
+            if caller.token.void:
+                raise refuse.bad_token(table.table_id)
+            self._mark_used(table, caller)
+        return caller
+
+    def _known(self, table: Table, token: str | None) -> Caller | None:
+        if token is None:
+            return None
+        token_hash = hash_of(token)
+        found = table.tokens.get(token_hash)
+        if found is None:
+            raise refuse.bad_token(table.table_id)
+        return Caller(token_hash, found)
+
+    def _mark_used(self, table: Table, caller: Caller) -> None:
+        if not caller.token.used and caller.token_hash not in self._unrecorded:
+            body = {"token": caller.token_hash.hex()}
+            self.append(table, draft("token_used", caller.slot, body=body))
+
+    def is_used(self, table: Table, token_hash: bytes) -> bool:
+        """Whether anybody has called with a token."""
+        return table.tokens[token_hash].used or token_hash in self._unrecorded
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    async def change(self, change: Change, decide: Decide) -> tuple[Table, Recorded]:
+        """Make a change once, or find that its request id made it before; durable on return.
+
+        `decide` checks the request against the table and returns the entry that carries it out, or
+        raises a refusal. It runs again on the table's newest state if another writer was faster.
+        """
+        check_request_id(change.request_id)
+        while True:
+            table = await self.find(change.table_id)
+            try:
+                recorded = self._change(table, change, decide)
+            except Refused:
+                # What refused it may not be durable yet, and must not be told before it is.
+                await table.settle()
+                if table.dead:
+                    continue
+                raise
+            failure = await self._outcome(table)
+            if failure is None:
+                return table, recorded
+            if not isinstance(failure, Conflict):
+                raise refused_by(failure)
+
+    def _change(self, table: Table, change: Change, decide: Decide) -> Recorded:
+        caller = self._known(table, change.token)
+        scope = NO_SEAT if caller is None else caller.slot
+        recorded = table.requests.get((scope, change.request_id))
+        if recorded is None and caller is not None:
+            # The token may have had no seat when it came with this request.
+            recorded = table.requests.get((NO_SEAT, change.request_id))
+            if recorded is not None and recorded.token != caller.token_hash:
+                recorded = None
+        if caller is not None and caller.token.void:
+            if recorded is None or recorded.token != caller.token_hash:
+                raise refuse.bad_token(table.table_id)
+        elif caller is not None:
+            self._mark_used(table, caller)
+        if recorded is not None:
+            if recorded.digest != change.digest:
+                raise refuse.request_id_reused(change.request_id)
+            return recorded
+        entry = decide(table, caller)
+        entry.request_id, entry.scope, entry.digest = change.request_id, scope, change.digest
+        try:
+            self.append(table, entry)
+        except RulesError as error:
+            assert table.match is not None  # noqa: S101
+            raise of_play(error, table.match, seat=entry.slot, table_id=table.table_id) from error
+        return table.requests[scope, change.request_id]
+
+    async def _outcome(self, table: Table) -> StoreError | None:
+        """What became of the last entry, once that is known."""
+        if table.in_flight is None:
+            return None
+        return await asyncio.shield(table.in_flight)
+
+    def append(self, table: Table, entry: Entry) -> None:
+        """Carry out an entry in memory and send it to the store; after RulesError, neither."""
+        state = table.state
+        entry.number = len(table.entries) + 1
+        entry.time_us = self.clock.now_us()
+        apply(table, entry)
+        summary = None
+        if table.state != state:
+            summary = Summary(table.state, self.expires_us(table))
+        self._submit(table, entry, summary)
+
+    async def append_durably(self, table: Table, entry: Entry) -> None:
+        """Append an entry that needs no request id, and return when it is durable."""
+        self.append(table, entry)
+        failure = await self._outcome(table)
+        if failure is not None:
+            raise refused_by(failure)
+
+    async def create(self, table_id: str, entry: Entry) -> Table | None:
+        """Make a table by its first entry; None if its request id has made one before."""
+        entry.number, entry.time_us = 1, self.clock.now_us()
+        table = made(table_id, entry)
+        self._tables[table_id] = table
+        table.used_at = self.clock.monotonic()
+        summary = Summary(STATE_OPEN, self.expires_us(table), entry.request_id)
+        self._submit(table, entry, summary)
+        failure = await self._outcome(table)
+        if failure is None:
+            return table
+        if isinstance(failure, Conflict):
+            return None
+        raise refused_by(failure)
+
+    def _submit(self, table: Table, entry: Entry, summary: Summary | None) -> None:
+        done = asyncio.get_running_loop().create_future()
+        table.in_flight = done
+        append = Append(table.table_id, entry, summary)
+        self._committer.submit(append, partial(self._settle, table, entry, done))
+
+    def _settle(
+        self,
+        table: Table,
+        entry: Entry,
+        done: asyncio.Future[StoreError | None],
+        outcome: StoreError | None,
+    ) -> None:
+        if table.in_flight is done:
+            table.in_flight = None
+        if outcome is None:
+            table.durable_entries = entry.number
+        elif not table.dead:
+            table.dead = True
+            self._tables.pop(table.table_id, None)
+        if outcome is not None and entry.kind == "token_used" and isinstance(outcome, StoreFull):
+            self._unrecorded.add(bytes.fromhex((entry.body or {})["token"]))
+        done.set_result(outcome)
+        self._publish(table)
+
+    def _publish(self, table: Table) -> None:
+        self._wake(table)
+        for seen in self.on_change:
+            seen(table)
+
+    def _wake(self, table: Table) -> None:
+        for event in table.watchers:
+            event.set()
+
+    def expires_us(self, table: Table) -> int:
+        """When the table will be removed as things stand; 0: not."""
+        if table.state == STATE_OPEN:
+            return table.created_us + self._lifetimes.open_us
+        return table.ended_us + self._lifetimes.over_us if table.over else 0
+
+
+def check_request_id(request_id: str) -> None:
+    """Refused with REQUEST_ID_REQUIRED unless it is 1 to 64 visible ASCII characters."""
+    if not (1 <= len(request_id) <= 64 and request_id.isascii() and request_id.isprintable()) or (
+        " " in request_id
+    ):
+        raise refuse.request_id_required()
+
+
+def refused_by(failure: StoreError) -> Refused:
+    """What a failure of the store means to the caller."""
+    return refuse.store_full() if isinstance(failure, StoreFull) else refuse.store_unavailable()

@@ -1,0 +1,123 @@
+"""The threads in which AI players think, below the event loop's priority."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from tavolata.ai.player import Decision, Limits, Observation
+from tavolata.ai.players import PlayerSpec
+from tavolata.ai.stop import Stop
+
+NICE = 10
+
+
+class Thinking(Protocol):
+    """Where AI decisions are made."""
+
+    async def decide(
+        self,
+        spec: PlayerSpec,
+        observation: Observation,
+        limits: Limits,
+        *,
+        seed: int,
+        stop: Stop,
+        urgent: bool,
+    ) -> Decision:
+        """The player's decision, or what it raises. urgent: a person is waiting for it."""
+
+    def close(self) -> None:
+        """Begin no other decision."""
+
+
+_Job = tuple[bool, int, Callable[[], None] | None]
+
+
+class ThinkingThreads:
+    """A fixed number of threads; whoever has a person waiting goes first."""
+
+    def __init__(self, count: int) -> None:
+        self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
+        self._order = itertools.count()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"think-{number}", daemon=True)
+            for number in range(count)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Decisions that no thread has begun."""
+        return self._jobs.qsize()
+
+    async def decide(
+        self,
+        spec: PlayerSpec,
+        observation: Observation,
+        limits: Limits,
+        *,
+        seed: int,
+        stop: Stop,
+        urgent: bool,
+    ) -> Decision:
+        """See Thinking. When the caller is cancelled the search is told to stop."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Decision] = loop.create_future()
+
+        def give(decision: Decision | None, error: BaseException | None) -> None:
+            if done.done():
+                return
+            if decision is not None:
+                done.set_result(decision)
+            else:
+                done.set_exception(error or RuntimeError("no decision"))
+
+        def think() -> None:
+            if stop.is_set():
+                return
+            try:
+                player = spec.make(observation.game)
+                decision = player.decide(observation, limits, seed=seed, stop=stop)
+            except BaseException as error:  # noqa: BLE001 - a player from elsewhere may raise anything
+                _tell(loop, give, None, error)
+            else:
+                _tell(loop, give, decision, None)
+
+        self._jobs.put((not urgent, next(self._order), think))
+        try:
+            return await done
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+    def _work(self) -> None:
+        # On Linux a priority belongs to the thread.
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        while True:
+            _, _, job = self._jobs.get()
+            if job is None:
+                return
+            job()
+
+    def close(self) -> None:
+        """Let the threads end after what they are doing."""
+        for _ in self._threads:
+            self._jobs.put((False, -1 - next(self._order), None))
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop,
+    give: Callable[[Decision | None, BaseException | None], None],
+    decision: Decision | None,
+    error: BaseException | None,
+) -> None:
+    # The loop may be closed by now: then nobody waits for the decision.
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(give, decision, error)

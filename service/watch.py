@@ -1,0 +1,257 @@
+"""Watching a table: from the log, for one viewer, everything once and in order.
+
+A watch keeps no queue. It has the number of the last event it sent and reads on from the table's
+log whenever more of it is durable; a reader that falls too far behind is moved ahead by a snapshot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from tavolata.service.ports import Clock
+from tavolata.service.refusals import Refused
+from tavolata.service.tables import refuse
+from tavolata.service.tables.apply import apply, made
+from tavolata.service.tables.model import FINISHED, Table
+from tavolata.service.tables.playing import Playing
+from tavolata.service.tables.tables import Tables
+from tavolata.service.tables.wire import event_messages, stamp, view_message
+from tavolata.v1.event_pb2 import (
+    Closing,
+    ClosingReason,
+    Event,
+    Snapshot,
+    SnapshotReason,
+)
+
+Told = Snapshot | Event | Closing
+CHUNK = 64  # events read at a time
+
+START = SnapshotReason.SNAPSHOT_REASON_START
+UPDATE = SnapshotReason.SNAPSHOT_REASON_UPDATE
+OVERFLOW = SnapshotReason.SNAPSHOT_REASON_OVERFLOW
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """One viewer's watch. sent: number of the last event sent; owed: up to here nothing may be
+    skipped; version: of the public table that the viewer has; ended: why it was told to end."""
+
+    table: Table
+    viewer: int
+    token_hash: bytes
+    sent: int
+    owed: int
+    with_views: bool
+    begin_with_snapshot: bool
+    version: int = -1
+    ended: ClosingReason.ValueType | None = None
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    behind: Table | None = None  # the table as it was at `sent`, while more has happened since
+
+    def end(self, reason: ClosingReason.ValueType) -> None:
+        """Let it close with this reason after what it is sending."""
+        if self.ended is None:
+            self.ended = reason
+        self.wake.set()
+
+
+class WatchHub:
+    """All watches of this server."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        playing: Playing,
+        clock: Clock,
+        *,
+        backlog_max: int,
+        watchers_max: int,
+    ) -> None:
+        """backlog_max: events that a watcher may be behind before it is moved ahead; watchers_max:
+        watches of one table."""
+        self._tables = tables
+        self._playing = playing
+        self._clock = clock
+        self._backlog_max = backlog_max
+        self._watchers_max = watchers_max
+        self._watches: set[Watch] = set()
+        self.stopped = asyncio.Event()
+
+    async def open(
+        self, table_id: str, token: str | None, after: int | None, with_views: bool
+    ) -> Watch:
+        """Begin to watch. Refused as WatchTable says; `told` gives the messages."""
+        if self.stopped.is_set():
+            raise refuse.shutting_down()
+        table, viewer = await self._playing.viewer(table_id, token)
+        last = table.durable_events
+        if after is not None and after > last:
+            raise refuse.event_out_of_range(after, last)
+        if len(table.watchers) >= self._watchers_max:
+            raise refuse.limit_exceeded("watchers of one table", self._watchers_max, 5.0)
+        caller = self._tables.authenticate(table, token)
+        sent = last if after is None else after
+        watch = Watch(
+            table,
+            viewer,
+            b"" if caller is None else caller.token_hash,
+            sent,
+            last,
+            with_views,
+            after is None,
+        )
+        self._watches.add(watch)
+        table.watchers.add(watch.wake)
+        return watch
+
+    def close(self, watch: Watch) -> None:
+        """Forget a watch."""
+        self._watches.discard(watch)
+        watch.table.watchers.discard(watch.wake)
+
+    def end_all(self) -> None:
+        """Let every watch end with a closing message, and begin no other."""
+        self.stopped.set()
+        for watch in self._watches:
+            watch.end(ClosingReason.CLOSING_REASON_SHUTTING_DOWN)
+
+    def time(self) -> Timestamp:
+        """The server's time."""
+        return stamp(self._clock.now_us())
+
+    @property
+    def count(self) -> int:
+        """Watches that are open."""
+        return len(self._watches)
+
+    # -- what is told -----------------------------------------------------------------------------
+
+    async def told(self, watch: Watch) -> AsyncIterator[Told]:
+        """Everything the watch tells, to its closing message."""
+        try:
+            if watch.begin_with_snapshot:
+                yield await self._first_snapshot(watch)
+            while True:
+                watch.wake.clear()
+                for message in self._next(watch):
+                    yield message
+                reason = self._reason_to_end(watch)
+                if reason is not None:
+                    yield _closing(reason, watch.sent)
+                    return
+                if watch.table.dead:
+                    if not await self._renew(watch):
+                        yield _closing(ClosingReason.CLOSING_REASON_STORE_UNAVAILABLE, watch.sent)
+                        return
+                elif watch.sent >= watch.table.durable_events:
+                    await watch.wake.wait()
+        finally:
+            self.close(watch)
+
+    def _next(self, watch: Watch) -> list[Told]:
+        """The next messages, few enough to be made at once; all are events that are durable."""
+        table = watch.table
+        last = table.durable_events
+        if last - watch.sent > self._backlog_max and watch.sent >= watch.owed:
+            return self._overflow(watch)
+        until = min(last, watch.sent + CHUNK)
+        if until <= watch.sent:
+            return []
+        if not watch.with_views:
+            events = event_messages(table, watch.viewer, watch.sent, until)
+            watch.sent = until
+            return list(events)
+        return self._next_with_view(watch)
+
+    def _next_with_view(self, watch: Watch) -> list[Told]:
+        """The rest of the events of one entry, and the view after it."""
+        table = watch.table
+        place = bisect.bisect_right(table.event_ends, watch.sent)
+        until = table.event_ends[place]
+        told: list[Told] = list(event_messages(table, watch.viewer, watch.sent, until))
+        watch.sent = until
+        then = self._as_of(watch, place + 1)
+        if then.match is not None:
+            told.append(self._snapshot(watch, then, UPDATE))
+        return told
+
+    def _as_of(self, watch: Watch, entries: int) -> Table:
+        """The table after that many entries: itself, or one made from the log for this watch."""
+        table = watch.table
+        if entries == len(table.entries):
+            watch.behind = None
+            return table
+        then = watch.behind
+        if then is None or len(then.entries) > entries:
+            then = made(table.table_id, table.entries[0])
+        for entry in table.entries[len(then.entries) : entries]:
+            apply(then, entry)
+        watch.behind = then
+        return then
+
+    def _overflow(self, watch: Watch) -> list[Told]:
+        table = watch.table
+        then = self._as_of(watch, table.durable_entries)
+        watch.sent = table.durable_events
+        return [self._snapshot(watch, then, OVERFLOW)]
+
+    async def _first_snapshot(self, watch: Watch) -> Snapshot:
+        watch.table = await self._tables.settled(watch.table.table_id)
+        watch.sent = watch.owed = watch.table.durable_events
+        return self._snapshot(watch, watch.table, START)
+
+    def _snapshot(self, watch: Watch, table: Table, reason: SnapshotReason.ValueType) -> Snapshot:
+        made_of = Snapshot(reason=reason, event_number=len(table.happenings))
+        if reason != UPDATE or watch.version != table.public_version:
+            made_of.table.CopyFrom(self._playing.message(table))
+            watch.version = table.public_version
+        if table.match is not None:
+            made_of.view.CopyFrom(
+                view_message(table, table.match, watch.viewer, self._clock.now_us())
+            )
+        return made_of
+
+    # -- ending -----------------------------------------------------------------------------------
+
+    def _reason_to_end(self, watch: Watch) -> ClosingReason.ValueType | None:
+        table = watch.table
+        if watch.ended is not None:
+            return watch.ended
+        if watch.token_hash:
+            token = table.tokens.get(watch.token_hash)
+            if token is None or token.void:
+                return ClosingReason.CLOSING_REASON_TOKEN_VOID
+        if table.over and table.in_flight is None and watch.sent >= table.durable_events:
+            if table.state == FINISHED:
+                return ClosingReason.CLOSING_REASON_MATCH_FINISHED
+            return ClosingReason.CLOSING_REASON_MATCH_ABORTED
+        return None
+
+    async def _renew(self, watch: Watch) -> bool:
+        """Go on with the table as it is in the store; whether that can be read."""
+        watch.table.watchers.discard(watch.wake)
+        try:
+            watch.table = await self._tables.settled(watch.table.table_id)
+        except Refused:
+            return False
+        watch.table.watchers.add(watch.wake)
+        watch.behind = None
+        return True
+
+
+def _closing(reason: ClosingReason.ValueType, sent: int) -> Closing:
+    closing = Closing(reason=reason, resume_after=sent)
+    waits = {
+        ClosingReason.CLOSING_REASON_SHUTTING_DOWN: 1,
+        ClosingReason.CLOSING_REASON_STORE_UNAVAILABLE: 5,
+    }
+    if reason in waits:
+        closing.retry_delay.CopyFrom(Duration(seconds=waits[reason]))
+    return closing
