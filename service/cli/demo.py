@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tavolata.service.cli.demo_match import Wish
+
+_PAUSE_S = 0.25  # a trick can be read, and both games take half a minute
 
 
 def demo(
@@ -27,6 +30,10 @@ def demo(
     seed: Annotated[
         str, typer.Option(help="Any text: the same text deals the same matches again.")
     ] = "",
+    pause: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds after each trick. Default: 0.25 at a terminal, else 0."),
+    ] = None,
 ) -> None:
     """Start the service in a temporary place and play every game to the end over gRPC.
 
@@ -37,8 +44,10 @@ def demo(
 
     from tavolata.service.cli.demo_match import Wish
 
-    console = Console(highlight=False, soft_wrap=False)
-    wish = Wish(seats=seats, level=level, seed=seed)
+    terminal = sys.stdout.isatty()
+    console = Console(highlight=False, soft_wrap=not terminal)
+    pause_s = pause if pause is not None else _PAUSE_S * terminal
+    wish = Wish(seats=seats, level=level, seed=seed, pause_s=pause_s)
     raise typer.Exit(asyncio.run(_demo(console, wish, games or ())))
 
 

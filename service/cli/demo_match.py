@@ -39,10 +39,19 @@ class Wish:
     seats: int | None
     level: str
     seed: str
+    pause_s: float
 
     def seed_for(self, game_id: str) -> bytes:
         """32 bytes, another for each game; empty: the server draws."""
         return hashlib.sha256(f"{self.seed}/{game_id}".encode()).digest() if self.seed else b""
+
+
+def compact(count: int) -> str:
+    """`750`, `4k`, `1.3M`: a line has room for four of them."""
+    for unit, name in ((1_000_000, "M"), (1_000, "k")):
+        if count >= unit:
+            return f"{count / unit:.1f}".removesuffix(".0") + name
+    return str(count)
 
 
 def decide(view: view_pb2.View) -> game_pb2.Action:
@@ -62,7 +71,7 @@ async def play_one(console: Console, server: Connection, game_id: str, wish: Wis
     status = console.status("") if console.is_terminal else nullcontext()
     with status as line:
         played.status = line
-        await _to_the_end(seat, played)
+        await _to_the_end(seat, played, wish.pause_s)
     played.seconds = time.monotonic() - began
     played.tell_result()
     record = record_of_replay(await server.replay(seat.table_id))
@@ -89,8 +98,8 @@ async def _table(server: Connection, game: catalog_pb2.Game, wish: Wish) -> Seat
     )
 
 
-async def _to_the_end(seat: Seat, played: Played) -> None:
-    answered = -1
+async def _to_the_end(seat: Seat, played: Played, pause_s: float) -> None:
+    answered, shown = -1, 0
     async with aclosing(seat.watch()) as updates:
         while True:
             try:
@@ -100,6 +109,9 @@ async def _to_the_end(seat: Seat, played: Played) -> None:
                 raise DemoFailed(f"nothing happened for {_SILENCE_S:g} s") from None
             if isinstance(update, event_pb2.Event):
                 played.heed(update)
+                if played.tricks > shown:
+                    shown = played.tricks
+                    await asyncio.sleep(pause_s)
             elif isinstance(update, event_pb2.Closing):
                 if update.reason != event_pb2.CLOSING_REASON_MATCH_FINISHED:
                     raise DemoFailed(
@@ -126,6 +138,7 @@ class Played:
     iterations: int = 0
     think_s: float = 0.0
     turns: int = 0
+    tricks: int = 0
     status: Status | None = None
     _steps: list[Text] = field(default_factory=list)
     _effort: player_pb2.SearchEffort | None = None
@@ -163,13 +176,14 @@ class Played:
                 self.console.print(told, style="cyan")
             return
         text = Text(step)
-        if self._effort is not None:
-            text.append(f" ({self._effort.iterations:,})", style="dim")
-            self._effort = None
+        if self._effort is not None and self._effort.iterations:
+            text.append(f" ({compact(self._effort.iterations)})", style="dim")
+        self._effort = None
         self._steps.append(text)
         if self.screen.ends_trick(event):
             self.console.print(Text("  ").append_text(Text(" · ").join(self._steps)))
             self._steps.clear()
+            self.tricks += 1
 
     def tell_table(self) -> None:
         """Who sits where, before the match."""
@@ -185,7 +199,8 @@ class Played:
             )
             self.console.print(f"Seat {each.seat}: {who}, {what}")
         self.console.print(
-            "In brackets: the iterations of the search behind an AI player's decision.",
+            "In brackets: the iterations of the search behind an AI player's decision; none where "
+            "only one action was legal.",
             style="dim",
         )
 

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,13 +31,13 @@ async def own_server() -> AsyncIterator[OwnServer]:
     """A running service. Raises ServerFailed with the end of its log."""
     with tempfile.TemporaryDirectory(prefix="tavolata-demo-") as folder:
         store, log = Path(folder) / "tavolata.db", Path(folder) / "log"
-        with log.open("wb") as out:
+        with log.open("wb") as err:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tavolata", "serve", "--db", str(store)),
-                *("--listen", "127.0.0.1:0"),
+                *("--bind", "127.0.0.1:0", "--print-port"),
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=err,
             )
         try:
             yield OwnServer(await _target(process, log), store)
@@ -48,10 +48,14 @@ async def own_server() -> AsyncIterator[OwnServer]:
 
 
 async def _target(process: asyncio.subprocess.Process, log: Path) -> str:
-    """The address that the service says it listens at, once it does."""
-    async with asyncio.timeout(_START_S):
-        while True:
-            pass
+    """The address that the service listens at, once it says so."""
+    printed = b""
+    if process.stdout is not None:
+        with suppress(TimeoutError):
+            printed = await asyncio.wait_for(process.stdout.readline(), _START_S)
+    if not printed.strip().isdigit():
+        raise ServerFailed(f"the service did not start:\n{_tail(log)}")
+    return f"127.0.0.1:{int(printed)}"
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tavolata.service.cli import bench, match, replay, serve
+from tavolata.service.cli import bench, demo, match, play, replay, serve
 
 app = typer.Typer(
     name="tavolata",
@@ -42,3 +42,5 @@ app.command("replay")(replay.replay)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
 app.command("serve")(serve.serve)
+app.command("play")(play.play)
+app.command("demo")(demo.demo)

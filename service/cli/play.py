@@ -92,6 +92,7 @@ def play(
 def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
     """The exit code: 0, or 1 after saying what was wrong."""
     from tavolata.service.client import Refused, ServiceError
+    from tavolata.service.terminal.embedded import NoServer
     from tavolata.service.terminal.options import WrongOption
     from tavolata.service.terminal.screen import UnknownScreen
     from tavolata.service.terminal.table import NoTable
@@ -106,7 +107,7 @@ def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
         more = f" Allowed: {allowed}." if allowed and allowed not in refusal.message else ""
         voice.say(f"Refused: {refusal.message}.{more}", Tone.TROUBLE)
         return 1
-    except (ServiceError, WrongOption, UnknownScreen, NoTable) as error:
+    except (ServiceError, NoServer, WrongOption, UnknownScreen, NoTable) as error:
         voice.say(str(error), Tone.TROUBLE)
         return 1
     return 0

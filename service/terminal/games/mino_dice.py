@@ -91,6 +91,12 @@ def _die(rolled: pb.MinoDiceRolled) -> str:
     return f"{die}, a flag" if shown == "flag" else f"{die} {shown}"
 
 
+def _short_die(rolled: pb.MinoDiceRolled) -> str:
+    """`red 6`, `minotaur`, `griffin flag`."""
+    die, shown = kind(rolled.kind), face(rolled.face)
+    return die if die == shown else f"{die} {shown}"
+
+
 def _hand_scored(event: pb.MinoDiceHandScored, room: Room) -> str:
     points, totals = [number(each) for each in event.points], [number(n) for n in event.totals]
     bonus = f" Of that bonuses: {room.each(event.bonus)}." if any(event.bonus) else ""
@@ -109,7 +115,7 @@ def step(event: game_pb2.GameEvent, room: Room) -> str:
     if which == "bids_shown":
         return f"→ {room.each(game.bids_shown.bids)}"
     if which == "rolled":
-        return f"{room.who(game.rolled.seat)} {_die(game.rolled).removeprefix('a ')}"
+        return f"{room.who(game.rolled.seat)} {_short_die(game.rolled)}"
     return f"→ {room.who(game.trick_taken.seat)}" if which == "trick_taken" else ""
 
 
