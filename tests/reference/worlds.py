@@ -117,7 +117,7 @@ def _ways(numbers: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple
 
 def unseen_in(history: History) -> Unseen:
     """What the viewer can't place, from the events of the round in progress alone."""
-    rounds = _by_round(history)
+    rounds = by_round(history)
     if history.game == "bouillabaisse":
         cards, dealt, gone, secret = (
             bouillabaisse.cards_in_play(history.seats),
@@ -175,7 +175,7 @@ def script_of(history: History, world: World) -> tuple[Script, Actions]:
 def _bouillabaisse_script(history: History, world: World) -> tuple[Script, Actions]:
     script: Script = {}
     actions: Actions = []
-    rounds = _by_round(history)
+    rounds = by_round(history)
     for number, events in enumerate(rounds, start=1):
         last = number == len(rounds)
         hands = [list(world[seat]) if last else [] for seat in range(history.seats)]
@@ -203,7 +203,7 @@ def _bouillabaisse_script(history: History, world: World) -> tuple[Script, Actio
 def _mino_dice_script(history: History, world: World) -> tuple[Script, Actions]:
     script: Script = {}
     actions: Actions = []
-    rounds = _by_round(history)
+    rounds = by_round(history)
     for number, events in enumerate(rounds, start=1):
         last = number == len(rounds)
         rolled: list[list[str]] = [[] for _ in range(history.seats)]
@@ -243,7 +243,7 @@ def _check_sizes(hands: Sequence[Sequence[str]], events: list[Seen], dealt: str)
         raise ValueError(f"the hands have {[len(hand) for hand in hands]} cards, not {counts}")
 
 
-def _by_round(history: History) -> list[list[Seen]]:
+def by_round(history: History) -> list[list[Seen]]:
     """The events cut where rounds start; a match that is over has no round in progress after."""
     rounds: list[list[Seen]] = []
     for event in history.events:

@@ -1,0 +1,216 @@
+"""Leaks planted to show that the secrecy check sees them: each replaces one aspect of a match.
+
+A leak reads the true state. It stands for a mistake that rules, core or players could make.
+"""
+
+from __future__ import annotations
+
+import array
+import zlib
+from collections.abc import Mapping
+
+from tavolata.ai.player import observe
+from tavolata.ext.core.match import Match, Position
+from tests.games import secrecy
+from tests.games.positions import holdings
+from tests.games.secrecy import Aspect
+
+
+def neighbour(match: Match, viewer: int) -> int:
+    return (viewer + 1) % match.game.seat_count
+
+
+def hidden_number(match: Match, viewer: int) -> int:
+    """A number that hangs on what the other seats hold."""
+    held = holdings(match.game, match.state_bytes())
+    others = [hand for seat, hand in enumerate(held) if seat != viewer]
+    return zlib.crc32(repr(others).encode())
+
+
+# Views
+
+
+def view_not_blanked(match: Match, viewer: int) -> object:
+    return match.state_bytes()
+
+
+def view_of_the_neighbour(match: Match, viewer: int) -> object:
+    return match.view(neighbour(match, viewer))
+
+
+def view_with_a_bit_in_the_padding(match: Match, viewer: int) -> object:
+    view = bytearray(match.view(viewer))
+    view[-1] = hidden_number(match, viewer) & 1
+    return bytes(view)
+
+
+def view_with_a_hidden_count(match: Match, viewer: int) -> object:
+    """How many different ranks or initials of kinds the neighbour holds."""
+    held = holdings(match.game, match.state_bytes())[neighbour(match, viewer)]
+    return match.view(viewer) + bytes([len({name[0] for name in held})])
+
+
+def view_that_knows_true_voids(match: Match, viewer: int) -> object:
+    """Suits or colours that others are out of, whether they have shown it or not."""
+    view = match.game.view(match.view(viewer), viewer)
+    held = holdings(match.game, match.state_bytes())
+    groups = [sorted({name[-1] for name in hand}) for hand in held]
+    return view, groups
+
+
+def view_with_open_bids(match: Match, viewer: int) -> object:
+    """Mino Dice: bids as they were committed."""
+    view = match.game.view(match.view(viewer), viewer)
+    return view, match.game.unpack(match.state_bytes())["bids"]
+
+
+# Events
+
+
+def _split(words: bytes) -> list[bytes]:
+    numbers = array.array("i", words)
+    parts, at = [], 0
+    while at < len(numbers):
+        size = numbers[at]
+        parts.append(numbers[at : at + size].tobytes())
+        at += size
+    return parts
+
+
+def _widened(match: Match, viewers: list[int]) -> bytes:
+    """Each event as the best informed of these viewers gets it."""
+    streams = [_split(match.event_words(viewer)) for viewer in viewers]
+    return b"".join(max(versions, key=len) for versions in zip(*streams, strict=True))
+
+
+def event_secrets_for_everybody(match: Match, viewer: int) -> object:
+    return _widened(match, list(range(match.game.seat_count)))
+
+
+def event_secrets_for_the_neighbour(match: Match, viewer: int) -> object:
+    return _widened(match, [viewer, neighbour(match, viewer)])
+
+
+def event_length_by_content(match: Match, viewer: int) -> object:
+    """Secret parts blanked but packed, so that their length tells something."""
+    return match.event_words(viewer) + bytes(len(zlib.compress(match.event_words(0))))
+
+
+def events_in_the_order_of_content(match: Match, viewer: int) -> object:
+    """Deals reported strongest hand first."""
+    held = holdings(match.game, match.state_bytes())
+    order = sorted(range(len(held)), key=lambda seat: held[seat])
+    return match.events(viewer), order
+
+
+def events_with_every_secret(match: Match, viewer: int) -> object:
+    return match.full_events()
+
+
+# Facts, legality and refusals
+
+
+def facts_with_a_running_hash(match: Match, viewer: int) -> object:
+    """The hash covers the deal: with few cards hidden it can be searched for."""
+    return secrecy.public_facts(match, viewer), match.hash
+
+
+def facts_with_the_seed(match: Match, viewer: int) -> object:
+    return secrecy.public_facts(match, viewer), match.seed
+
+
+def points_that_run_ahead(match: Match, viewer: int) -> object:
+    return [points + hidden_number(match, viewer) % 2 for points in match.running_points()]
+
+
+def legal_actions_ordered_by_hidden_cards(match: Match, viewer: int) -> object:
+    actions = match.legal(viewer) if viewer >= 0 else ()
+    start = hidden_number(match, viewer) % max(len(actions), 1)
+    return actions[start:] + actions[:start]
+
+
+def refusal_that_names_the_holder(match: Match, viewer: int) -> object:
+    held = holdings(match.game, match.state_bytes())
+    return [
+        (answer, [seat for seat, hand in enumerate(held) if _item(match, action) in hand])
+        for action in range(match.game.action_count)
+        for answer in [secrecy.refusal_of(match, viewer, action)]
+    ]
+
+
+def _item(match: Match, action: int) -> str:
+    try:
+        return match.game.action_name(action).split()[1]
+    except (ValueError, IndexError):
+        return ""
+
+
+# Players and sampled worlds
+
+
+def rule_that_looks_into_hands(match: Match, viewer: int) -> object:
+    actions = match.legal(viewer) if viewer >= 0 else ()
+    return actions[hidden_number(match, viewer) % len(actions)] if actions else None
+
+
+def worlds_over_the_true_state(match: Match, viewer: int) -> object:
+    """A dealer that leaves the true hand of one seat standing."""
+    world = Position(match.game, match.state_bytes(), 1).redeal(viewer)
+    return holdings(match.game, match.state_bytes())[0], world.state_bytes()
+
+
+def worlds_from_the_match_seed(match: Match, viewer: int) -> object:
+    seed = int.from_bytes(match.seed[:8], "big")
+    return Position(match.game, match.state_bytes(), seed).redeals(viewer, 3)
+
+
+def decisions_from_the_true_state(match: Match, viewer: int) -> object:
+    """A cheat: each action played out in the world as it is."""
+    if viewer not in match.to_act:
+        return None
+    scores = []
+    for action in match.legal(viewer):
+        world = Position(match.game, match.state_bytes(), 1)
+        world.apply(viewer, action)
+        world.playout(1)
+        scores.append(world.totals()[viewer])
+    return scores
+
+
+def decisions_seeded_by_the_match(match: Match, viewer: int) -> object:
+    if viewer not in match.to_act:
+        return None
+    seed = int.from_bytes(match.seed[:8], "big")
+    return secrecy.decisions_on(observe(match, viewer), seed)
+
+
+PLANTS: Mapping[str, list[Aspect]] = {
+    "view_bytes": [
+        view_not_blanked,
+        view_of_the_neighbour,
+        view_with_a_bit_in_the_padding,
+        view_with_a_hidden_count,
+    ],
+    "typed_view": [view_that_knows_true_voids],
+    "event_bytes": [
+        event_secrets_for_everybody,
+        event_secrets_for_the_neighbour,
+        event_length_by_content,
+    ],
+    "events": [events_in_the_order_of_content, events_with_every_secret],
+    "public_facts": [facts_with_a_running_hash, facts_with_the_seed, points_that_run_ahead],
+    "legal": [legal_actions_ordered_by_hidden_cards],
+    "refusals": [refusal_that_names_the_holder],
+    "rule_of_thumb": [rule_that_looks_into_hands],
+    "sampled_worlds": [worlds_over_the_true_state, worlds_from_the_match_seed],
+    "decisions": [decisions_from_the_true_state, decisions_seeded_by_the_match],
+}
+"""The leaks by the aspect they replace."""
+
+MINO_DICE_PLANTS: Mapping[str, list[Aspect]] = {"typed_view": [view_with_open_bids]}
+
+
+def planted_leaks(game: str) -> list[tuple[str, Aspect]]:
+    """Every leak of a game with the aspect it replaces."""
+    tables = [PLANTS, MINO_DICE_PLANTS] if game == "mino_dice" else [PLANTS]
+    return [(aspect, leak) for table in tables for aspect, leaks in table.items() for leak in leaks]
