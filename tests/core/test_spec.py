@@ -12,6 +12,7 @@ from tavolata.ext.core.errors import (
     SettingError,
     UnknownOption,
 )
+from tavolata.ext.core.match import Match
 from tavolata.ext.core.spec import GameSpec, OptionValue, options_of
 from tavolata.ext.registry import GAMES
 
@@ -114,3 +115,15 @@ def test_every_game_can_be_made_with_its_defaults_at_every_number_of_seats(spec:
         assert spec.make(seats).seat_count == seats
     assert spec.seats_min <= spec.seats_usual <= spec.seats_max
     assert spec.summary.endswith(".")
+
+
+@pytest.mark.parametrize("spec", GAMES.values(), ids=lambda spec: spec.id)
+def test_the_best_place_goes_to_the_total_that_the_spec_says_wins(spec: GameSpec) -> None:
+    match = Match(spec.make(spec.seats_usual), bytes(32))
+    while not match.over:
+        seat = match.to_act[0]
+        match.play(seat, match.legal(seat)[-1])
+    totals = match.totals()
+    assert len(set(totals)) > 1
+    best = min(totals) if spec.low_wins else max(totals)
+    assert [place == 1 for place in match.placement()] == [total == best for total in totals]
