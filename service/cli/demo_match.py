@@ -67,11 +67,12 @@ async def play_one(console: Console, server: Connection, game_id: str, wish: Wis
     rules = await rules_of(server, game_id)
     played = Played(console, game, screen_of(game_id), rules, seat)
     played.tell_table()
+    made = (seat.table or await server.table(seat.table_id)).last_event
     await seat.start()
     status = console.status("") if console.is_terminal else nullcontext()
     with status as line:
         played.status = line
-        await _to_the_end(seat, played, wish.pause_s)
+        await _to_the_end(seat, made, played, wish.pause_s)
     played.seconds = time.monotonic() - began
     played.tell_result()
     record = record_of_replay(await server.replay(seat.table_id))
@@ -98,9 +99,9 @@ async def _table(server: Connection, game: catalog_pb2.Game, wish: Wish) -> Seat
     )
 
 
-async def _to_the_end(seat: Seat, played: Played, pause_s: float) -> None:
+async def _to_the_end(seat: Seat, after: int, played: Played, pause_s: float) -> None:
     answered, shown = -1, 0
-    async with aclosing(seat.watch()) as updates:
+    async with aclosing(seat.watch(after)) as updates:
         while True:
             try:
                 async with asyncio.timeout(_SILENCE_S):

@@ -18,12 +18,16 @@ _GAMES = "tavolata.service.terminal.games"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something a seat might do: `name` reads well, `short` is quick to type, as are `also`."""
+    """Something a seat might do: `name` reads well, `short` is quick to type, as are `also`.
+
+    count: how many of these the seat holds, as equal ones are one choice.
+    """
 
     name: str
     short: str
     action: game_pb2.Action
     also: tuple[str, ...] = ()
+    count: int = 1
 
     def called(self, text: str) -> bool:
         """Whether the text is the choice's name in full."""
@@ -95,7 +99,7 @@ class Screen(Protocol):
         """What the seats to act have to do, such as `play a card`."""
 
     def ask(self, view: view_pb2.View, room: Room) -> str:
-        """What the reader, whose turn it is, needs to hear first."""
+        """What the reader, whose turn it is, needs to hear beside what it holds."""
 
     def choices(self, view: view_pb2.View) -> Sequence[Choice]:
         """What the reader might choose, in the order in which it is numbered, legal or not."""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from contextlib import aclosing
 
 from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
+from tavolata.service.terminal.choosing import Choosing, NotFound
 from tavolata.service.terminal.keys import HELP, Key, Line, read
-from tavolata.service.terminal.screen import Choice, Room, Screen, screen_of
+from tavolata.service.terminal.screen import Room, Screen, screen_of
 from tavolata.service.terminal.telling import (
     closing_told,
     scores_told,
@@ -21,7 +22,7 @@ from tavolata.service.terminal.words import listed
 from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, table_pb2, view_pb2
 
 _REMEMBERED = 12  # messages that A tells again
-_MANY = 4  # choices, beyond which they are told by what they have in common
+_FRESH = 4  # messages within which what one holds is not told twice
 
 
 class Session:
@@ -43,7 +44,7 @@ class Session:
         self._rules = rules
         self._voice = voice
         self._said: deque[str] = deque(maxlen=_REMEMBERED)
-        self._chosen: Choice | None = None
+        self._choosing = Choosing(self.screen)
         self._to_confirm: Key | None = None
         self._asked_turn = -1
         self._sending: tuple[int, bytes] | None = None
@@ -66,7 +67,8 @@ class Session:
     @property
     def chosen_action(self) -> game_pb2.Action | None:
         """What Enter would play."""
-        return self._chosen.action if self._chosen is not None else None
+        chosen = self._choosing.chosen
+        return chosen.action if chosen is not None else None
 
     # --- what happens ---------------------------------------------------------------------
 
@@ -107,29 +109,12 @@ class Session:
             self._ask(snapshot.view)
 
     def _ask(self, view: view_pb2.View) -> None:
-        choices = list(self.screen.choices(view))
-        legal = [choice for choice in choices if choice.action in view.legal_actions]
-        self._chosen = legal[0] if len(legal) == 1 else None
-        if self._chosen is not None:
-            may = f"You can only choose {self._chosen.name}. Press Enter."
-        elif len(legal) == len(choices) > _MANY:
-            may = f"{self.screen.holding(view, self.room)} Any may be chosen."
-        else:
-            names = [
-                self._item(place, choice)
-                for place, choice in enumerate(choices, 1)
-                if choice in legal
-            ]
-            may = f"Choose: {'; '.join(names)}."
-        self._tell(f"Your turn. {self.screen.ask(view, self.room)} {may}", Tone.TURN)
-
-    @staticmethod
-    def _item(place: int, choice: Choice) -> str:
-        """A choice with the number that it can be chosen by, unless it is a number itself."""
-        return choice.name if choice.short.isdecimal() else f"#{place} {choice.name}"
-
-    def _verb(self) -> str:
-        return self.screen.task(self.view) if self.view is not None else "play"
+        self._choosing.begin_turn(view)
+        parts = ["Your turn.", self.screen.ask(view, self.room)]
+        holding = self.screen.holding(view, self.room)
+        if self._choosing.anything_goes(view) and holding not in list(self._said)[-_FRESH:]:
+            parts.append(holding)
+        self._tell(" ".join([*parts, self._choosing.may(view)]), Tone.TURN)
 
     # --- what is typed --------------------------------------------------------------------
 
@@ -141,6 +126,8 @@ class Session:
                 await self._confirm(line)
             else:
                 await self._do(line)
+        except NotFound as error:
+            self._voice.say(str(error), Tone.TROUBLE)
         except Refused as refusal:
             self._voice.say(f"Refused: {refusal.message} ({refusal.reason}).", Tone.TROUBLE)
         except ServiceError as error:
@@ -180,7 +167,7 @@ class Session:
             case Key.TURN:
                 return turn_told(view, screen, room)
             case Key.LIST:
-                return self._listed(view)
+                return self._choosing.listing(view, room)
             case _:
                 return screen.last_trick(view, room)
 
@@ -232,42 +219,17 @@ class Session:
 
     def _look_up(self, text: str, view: view_pb2.View) -> None:
         """A bare number is a place on the table, unless a choice is called so; else a choice."""
-        choices = list(self.screen.choices(view))
-        if text.isdecimal() and not any(choice.called(text) for choice in choices):
+        if text.isdecimal() and not self._choosing.is_name(text, view):
             self._voice.say(self.screen.on_table_at(view, max(int(text), 1), self.room))
             return
-        choice = self._find(text, choices)
-        if choice is None:
-            return
-        self._chosen = choice
+        chosen = self._choosing.chosen = self._choosing.find(text, view)
         if not self.my_turn:
-            then = f"{turn_told(view, self.screen, self.room)}"
-        elif choice.action in view.legal_actions:
-            then = f"Enter to {self._verb()}."
+            then = turn_told(view, self.screen, self.room)
+        elif chosen.action in view.legal_actions:
+            then = f"Enter to {self.screen.task(view)}."
         else:
-            then = f"It is not allowed now; W {choice.short} says why."
-        self._voice.say(f"Chosen: {choice.name}. {then}")
-
-    def _find(self, text: str, choices: list[Choice]) -> Choice | None:
-        """The one choice that is meant; says so if there is none, or are several."""
-        if text.startswith("#"):
-            place = text[1:].strip()
-            if place.isdecimal() and 1 <= int(place) <= len(choices):
-                return choices[int(place) - 1]
-            found = []
-        else:
-            found = [choice for choice in choices if choice.called(text)]
-            found = found or [choice for choice in choices if choice.meant(text)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = listed((choice.name for choice in found), "or")
-            self._voice.say(f"Which one: {names}?", Tone.TROUBLE)
-        else:
-            self._voice.say(
-                f"You have no {text!r}. L lists what you have; ? explains the keys.", Tone.TROUBLE
-            )
-        return None
+            then = f"It is not allowed now; W {chosen.short} says why."
+        self._voice.say(f"Chosen: {chosen.name}. {then}")
 
     async def _play(self, name: str) -> None:
         view = self.view
@@ -275,17 +237,16 @@ class Session:
             self._voice.say("The match is over. Save saves the replay, Q leaves.")
             return
         if name:
-            self._chosen = self._find(name, list(self.screen.choices(view)))
-            if self._chosen is None:
-                return
+            self._choosing.chosen = self._choosing.find(name, view)
+        chosen = self._choosing.chosen
         if not self.my_turn:
             self._voice.say(turn_told(view, self.screen, self.room))
-        elif self._chosen is None:
-            self._voice.say(f"First choose. {self._listed(view)}")
-        elif self._chosen.action not in view.legal_actions:
-            await self._why(self._chosen.short, view)
+        elif chosen is None:
+            self._voice.say(f"First choose what to play. {self._choosing.may(view)}")
+        elif chosen.action not in view.legal_actions:
+            await self._why(chosen.short, view)
         else:
-            await self._send(self._chosen.action, view.turn)
+            await self._send(chosen.action, view.turn)
 
     async def _send(self, action: game_pb2.Action, turn: int) -> None:
         """Play. Sent again after a failure, the same choice has the same request id."""
@@ -294,18 +255,11 @@ class Session:
             self._sending, self._request_id = sending, new_request_id()
         await self.seat.play(action, turn=turn, request_id=self._request_id)
         if self._asked_turn == turn:  # the next turn may have come, with a choice of its own
-            self._chosen = None
+            self._choosing.chosen = None
 
     async def _why(self, name: str, view: view_pb2.View) -> None:
         """Which rule forbids a choice, in the server's words and those of the rule."""
-        choices = list(self.screen.choices(view))
-        if name:
-            choice = self._find(name, choices)
-            if choice is None:
-                return
-            choices = [choice]
-        else:
-            choices = [choice for choice in choices if choice.action not in view.legal_actions]
+        choices = [self._choosing.find(name, view)] if name else self._choosing.forbidden(view)
         if not choices:
             self._voice.say("Everything you have is allowed now.")
             return
@@ -323,19 +277,6 @@ class Session:
         return f"Not allowed now: {listed(names)}. {rule_id}: {self._rules.get(rule_id, text)}"
 
     # --- words ----------------------------------------------------------------------------
-
-    def _listed(self, view: view_pb2.View) -> str:
-        choices = list(self.screen.choices(view))
-        if not self.my_turn:
-            return self.screen.holding(view, self.room)
-        marked = [
-            self._item(place, choice)
-            + ("" if choice.action in view.legal_actions else " (not allowed now)")
-            for place, choice in enumerate(choices, 1)
-        ]
-        return (
-            f"{self.screen.holding(view, self.room)} You may {self._verb()}: {'; '.join(marked)}."
-        )
 
     def _waiting(self) -> str:
         table = self.seat.table

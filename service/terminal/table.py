@@ -77,7 +77,7 @@ async def _seat_count(game: catalog_pb2.Game, wanted: Wanted, lines: Lines, voic
     if wanted.seats is not None or wanted.game_id:
         return wanted.seats if wanted.seats is not None else game.usual_seat_count
     counts = list(game.seat_counts)
-    question = f"How many seats? {listed(map(str, counts), 'or')}."
+    question = f"How many seats? {counts[0]} to {counts[-1]}."
     return await _number(question, counts, game.usual_seat_count, lines, voice)
 
 

@@ -29,7 +29,7 @@ def table_told(event: event_pb2.TableEvent, room: Room, low_wins: bool) -> str:
         owner = event.owner_changed.owner_seat
         return f"{room.Who(owner)} now {'own' if owner == room.me else 'owns'} the table."
     if which == "match_started":
-        return f"The match begins. {seats_told(event.match_started.seats, room)}"
+        return "The match begins."
     if which == "match_ended":
         return result_told(event.match_ended.result, room, low_wins)
     return {
@@ -61,12 +61,22 @@ def occupant(seat: table_pb2.Seat) -> str:
 
 
 def seats_told(seats: Iterable[table_pb2.Seat], room: Room) -> str:
-    """Who sits where."""
-    told = [
-        f"seat {seat.seat} {'you' if seat.seat == room.me else occupant(seat)}"
-        + (f", who {_CONTROL[seat.control]}" if seat.control in _CONTROL else "")
-        for seat in seats
-    ]
+    """Who sits where; neighbours of the same kind are told together."""
+    groups: list[tuple[str, list[int]]] = []
+    for seat in seats:
+        who = "you" if seat.seat == room.me else occupant(seat)
+        if seat.control in _CONTROL:
+            who += f", who {_CONTROL[seat.control]}"
+        if groups and groups[-1][0] == who:
+            groups[-1][1].append(seat.seat)
+        else:
+            groups.append((who, [seat.seat]))
+    told = (
+        f"seat {numbers[0]} {who}"
+        if len(numbers) == 1
+        else f"seats {numbers[0]} to {numbers[-1]} {who}"
+        for who, numbers in groups
+    )
     return f"{capital('; '.join(told))}."
 
 

@@ -17,11 +17,6 @@ def counted(number: int, thing: str, things: str = "") -> str:
     return f"{number or 'no'} {thing if number == 1 else things or thing + 's'}"
 
 
-def signed(points: int) -> str:
-    """`plus 20`, `minus 5`, `0`: a screen reader may skip a sign."""
-    return f"{'minus' if points < 0 else 'plus'} {abs(points)}" if points else "0"
-
-
 def number(points: int) -> str:
     """`20`, `minus 5`."""
     return f"minus {-points}" if points < 0 else str(points)

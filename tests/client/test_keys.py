@@ -142,10 +142,15 @@ async def test_t_tells_whose_turn_it_is(server: Connection, cards: Desk) -> None
 
 async def test_enter_without_a_choice_says_what_can_be_chosen(cards: Desk) -> None:
     assert await cards.said("") == (
-        "First choose. "
+        "First choose what to play. Choose: #2 4 of hearts; #3 king of hearts."
+    )
+
+
+async def test_l_tells_what_one_holds_and_what_is_allowed_now(cards: Desk) -> None:
+    assert await cards.said("l") == (
         "You hold 4 cards: clubs 2; hearts 4, king; spades queen. "
-        "You may play a card: #1 2 of clubs (not allowed now); #2 4 of hearts; #3 king of hearts; "
-        "#4 queen of spades (not allowed now)."
+        "You may play a card: #2 4 of hearts; #3 king of hearts. "
+        "Not allowed now: #1 2 of clubs; #4 queen of spades."
     )
 
 
@@ -194,7 +199,7 @@ async def test_the_same_keys_work_for_dice(dice: Desk) -> None:
     )
     assert await dice.said("l") == (
         "You hold 3 dice: 2 red and yellow. "
-        "You may roll a die: #1 red (not allowed now); #2 yellow."
+        "You may roll a die: #2 yellow. Not allowed now: #1 red (2 of them)."
     )
 
 
@@ -285,9 +290,9 @@ def test_what_others_play_is_told_and_their_cards_are_not(cards: Desk) -> None:
     ]
     told = cards.told([_game(game_pb2.GameEvent(bouillabaisse=each)) for each in events])
     assert told.splitlines() == [
-        "You got 2 cards: clubs 2, ace.",
+        "You hold 2 cards: clubs 2, ace.",
         "AI 2 played the 10 of hearts.",
-        "Bruno took the trick for minus 55.",
+        "Bruno took the trick for minus 55 points.",
     ]
 
 
@@ -299,7 +304,6 @@ def test_a_turn_says_what_is_led_and_what_may_be_played(cards: Desk) -> None:
 async def test_a_single_legal_action_is_chosen_already(dice: Desk) -> None:
     told = dice.turn(positions.dice_in_a_trick())
     assert told == (
-        "Your turn. Yellow is led. You bid 1 and have 0. "
-        "You can only choose yellow. Press Enter."
+        "Your turn. Yellow is led. You bid 1 and have 0. You can only choose yellow. Press Enter."
     )
     assert dice.session.chosen_action == positions.roll(md.MINO_DICE_KIND_YELLOW)

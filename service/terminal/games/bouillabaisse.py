@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tavolata.service.terminal.cards import by_suit, card, drawn_card, rank, short_card, suit
 from tavolata.service.terminal.screen import Choice, Room
-from tavolata.service.terminal.words import capital, counted, listed, number, signed
+from tavolata.service.terminal.words import capital, counted, listed, number
 from tavolata.v1 import bouillabaisse_pb2 as pb
 from tavolata.v1 import card_pb2, game_pb2, view_pb2
 
@@ -43,11 +44,11 @@ def _round_started(event: pb.BouillabaisseRoundStarted, room: Room) -> str:
 def _dealt(event: pb.BouillabaisseDealt, room: Room) -> str:
     if event.seat != room.me:
         return ""
-    return f"You got {counted(event.count, 'card')}: {by_suit(event.cards.cards)}."
+    return f"You hold {counted(event.count, 'card')}: {by_suit(event.cards.cards)}."
 
 
 def _trick_taken(event: pb.BouillabaisseTrickTaken, room: Room) -> str:
-    points = f" for {signed(event.points)}" if event.points else ""
+    points = f" for {number(event.points)} points" if event.points else ""
     return f"{room.Who(event.seat)} took the trick{points}."
 
 
@@ -93,9 +94,10 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
             game_pb2.Action(
                 bouillabaisse=pb.BouillabaisseAction(play=pb.BouillabaissePlay(card=value))
             ),
+            count=count,
             also=(drawn_card(value), short_card(value).replace("T", "10")),
         )
-        for value in dict.fromkeys(_hand(view))
+        for value, count in Counter(_hand(view)).items()
     ]
 
 

@@ -66,7 +66,7 @@ def _hand_started(event: pb.MinoDiceHandStarted, room: Room) -> str:
 def _drawn(event: pb.MinoDiceDrawn, room: Room) -> str:
     if event.seat != room.me:
         return ""
-    return f"You drew {counted(event.count, 'die', 'dice')}: {_dice(event.dice.kinds)}."
+    return f"You hold {counted(event.count, 'die', 'dice')}: {_dice(event.dice.kinds)}."
 
 
 def _bid_committed(event: pb.MinoDiceBidCommitted, room: Room) -> str:
@@ -133,7 +133,7 @@ def ask(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     game = view.game.mino_dice
     if game.phase == pb.MINO_DICE_PHASE_BID:
-        return f"How many of {counted(game.hand, 'trick')} will you take? {holding(view, room)}"
+        return f"How many of {counted(game.hand, 'trick')} will you take?"
     mine = game.seats[view.viewer_seat]
     aim = f"You bid {mine.bid} and have {mine.tricks_taken}."
     if not game.trick:
@@ -158,8 +158,9 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
             kind(value),
             _SHORT[value],
             game_pb2.Action(mino_dice=pb.MinoDiceAction(roll=pb.MinoDiceRoll(kind=value))),
+            count=count,
         )
-        for value in dict.fromkeys(game.seats[view.viewer_seat].dice.kinds)
+        for value, count in Counter(game.seats[view.viewer_seat].dice.kinds).items()
     ]
 
 

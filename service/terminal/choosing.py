@@ -1,0 +1,93 @@
+"""Choosing what to play: finding what was meant, and telling what there is to choose from."""
+
+from __future__ import annotations
+
+from tavolata.service.terminal.screen import Choice, Room, Screen
+from tavolata.service.terminal.words import listed
+from tavolata.v1 import view_pb2
+
+_MANY = 4  # choices, beyond which they are told by what they have in common
+
+
+class NotFound(LookupError):
+    """The text means none of the choices, or more than one; says what to do."""
+
+
+class Choosing:
+    """The choices of one seat in a game."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.chosen: Choice | None = None
+        self._screen = screen
+
+    def begin_turn(self, view: view_pb2.View) -> None:
+        """Forget what was chosen for another turn; what is the only thing allowed is chosen."""
+        legal = self._marked(view)[0]
+        self.chosen = legal[0][1] if len(legal) == 1 else None
+
+    def find(self, text: str, view: view_pb2.View) -> Choice:
+        """The choice that is meant: by `#` and its number, its name, or the beginnings of words."""
+        choices = self._screen.choices(view)
+        found: list[Choice] = []
+        if text.startswith("#"):
+            place = text[1:].strip()
+            if place.isdecimal() and 1 <= int(place) <= len(choices):
+                found = [choices[int(place) - 1]]
+        else:
+            found = [choice for choice in choices if choice.called(text)]
+            found = found or [choice for choice in choices if choice.meant(text)]
+        if len(found) > 1:
+            raise NotFound(f"Which one: {listed((each.name for each in found), 'or')}?")
+        if not found:
+            raise NotFound(f"You have no {text!r}. L lists what you have; ? explains the keys.")
+        return found[0]
+
+    def is_name(self, text: str, view: view_pb2.View) -> bool:
+        """Whether a choice is called so in full."""
+        return any(choice.called(text) for choice in self._screen.choices(view))
+
+    def forbidden(self, view: view_pb2.View) -> list[Choice]:
+        """What is not allowed now."""
+        return [choice for _, choice in self._marked(view)[1]]
+
+    def anything_goes(self, view: view_pb2.View) -> bool:
+        """Whether every choice is allowed now."""
+        return not self._marked(view)[1]
+
+    def may(self, view: view_pb2.View) -> str:
+        """What can be chosen now, in a sentence."""
+        legal, other = self._marked(view)
+        if len(legal) == 1:
+            return f"You can only choose {legal[0][1].name}. Press Enter."
+        if not other and len(legal) > _MANY:
+            return "Any may be chosen."
+        return f"Choose: {_items(legal)}."
+
+    def listing(self, view: view_pb2.View, room: Room) -> str:
+        """What the seat holds, numbered; what is not allowed now comes last."""
+        holding = self._screen.holding(view, room)
+        if not view.legal_actions:
+            return holding
+        legal, other = self._marked(view)
+        rest = f" Not allowed now: {_items(other)}." if other else ""
+        return f"{holding} You may {self._screen.task(view)}: {_items(legal)}.{rest}"
+
+    def _marked(
+        self, view: view_pb2.View
+    ) -> tuple[list[tuple[int, Choice]], list[tuple[int, Choice]]]:
+        """The choices that are allowed and those that are not, with their numbers."""
+        legal: list[tuple[int, Choice]] = []
+        other: list[tuple[int, Choice]] = []
+        for place, choice in enumerate(self._screen.choices(view), 1):
+            (legal if choice.action in view.legal_actions else other).append((place, choice))
+        return legal, other
+
+
+def _items(numbered: list[tuple[int, Choice]]) -> str:
+    return "; ".join(_item(place, choice) for place, choice in numbered)
+
+
+def _item(place: int, choice: Choice) -> str:
+    """A choice with the number that it can be chosen by, unless it is a number itself."""
+    name = choice.name + (f" ({choice.count} of them)" if choice.count > 1 else "")
+    return name if choice.short.isdecimal() else f"#{place} {name}"
