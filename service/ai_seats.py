@@ -17,7 +17,7 @@ from tavolata.service.ai_levels import Ceiling, limits_of, players
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
-from tavolata.service.tables.clocks import deadline_us
+from tavolata.service.tables.clocks import deadline_us, limits_us
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
 from tavolata.service.thinking import Thinking
@@ -64,7 +64,7 @@ class AiSeats:
     def consider(self, table: Table) -> None:
         """Begin the decisions that are due at a table, and end those that aren't any more."""
         match = table.match
-        if match is None or self._closing:
+        if match is None or self._closing or not self._concerns(table):
             return
         due: tuple[int, ...] = ()
         if table.state == PLAYING and not table.dead:
@@ -79,6 +79,15 @@ class AiSeats:
             if (table.table_id, number) not in self._thoughts:
                 self._begin(table, number)
         self._set_timer(table)
+
+    def _concerns(self, table: Table) -> bool:
+        """Whether any seat could ever need an answer or a clock; asked after every action."""
+        if table.considered_version != table.public_version:
+            table.considered_version = table.public_version
+            # Once more after a seat has been handed back, to end what was begun for it.
+            before, table.has_ai = table.has_ai, any(seat.decided_by_ai for seat in table.seats)
+            return before or table.has_ai or limits_us(table) != (None, None)
+        return table.has_ai or limits_us(table) != (None, None)
 
     def _begin(self, table: Table, seat: int) -> None:
         match = table.match

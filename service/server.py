@@ -98,7 +98,7 @@ def make_core(
         on_store_failure.set()
 
     ceiling = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
-    committer = Committer(store, failed)
+    committer = Committer(store, clock, failed)
     lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
     tables = Tables(store, committer, clock, entropy, lifetimes)
     playing = Playing(tables)

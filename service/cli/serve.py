@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -63,6 +64,10 @@ def serve(
             name = ".".join(map(str, each["loc"]))
             typer.echo(f"tavolata: setting {name}: {each['msg']}", err=True)
         raise typer.Exit(2) from None
+    # What is loaded by now stays for good; and the logs of tables are many objects that live long,
+    # which a collector that runs often would look through again and again while everybody waits.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     logs.configure(chosen.log_format, chosen.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         raise typer.Exit(runner.run(_serve(chosen, print_port=print_port)))

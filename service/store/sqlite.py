@@ -30,7 +30,7 @@ _COLUMNS = (
 _ROW = "(" + ", ".join("?" * 12) + ")"
 # Every row of its own statement gives up and takes back the GIL; few statement sizes, so that they
 # stay prepared.
-_SIZES = (64, 16, 4, 1)
+_SIZES = (64, 32, 16, 8, 4, 2, 1)
 _INSERTS = {
     size: f"INSERT INTO entries ({_COLUMNS}) VALUES {', '.join([_ROW] * size)}"  # noqa: S608
     for size in _SIZES

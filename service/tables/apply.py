@@ -8,10 +8,13 @@ before anything has changed; of all else, whether it is allowed has been decided
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
+from tavolata.ext.core.spec import OptionValue
 from tavolata.ext.registry import game_spec
 from tavolata.service.codecs import codec_of
 from tavolata.service.ports import Entry
@@ -68,7 +71,8 @@ def made(table_id: str, entry: Entry) -> Table:
             f"this program has version {spec.rules_version}"
         )
     codec = codec_of(settings.game_id)
-    game = spec.make(len(body["seats"]), codec.options_from(settings.options))
+    options = codec.options_from(settings.options)
+    game = _game_of(spec.id, len(body["seats"]), tuple(sorted(options.items())))
     seed, salt = bytes.fromhex(body["server_seed"]), bytes.fromhex(body["salt"])
     promise = fairness.commitment(
         table_id=table_id,
@@ -86,6 +90,12 @@ def made(table_id: str, entry: Entry) -> Table:
     table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot)
     _record(table, entry)
     return table
+
+
+@lru_cache(maxsize=256)
+def _game_of(game_id: str, seat_count: int, options: tuple[tuple[str, OptionValue], ...]) -> Game:
+    """The rules of a table; tables with the same ones share them, as they never change."""
+    return game_spec(game_id).make(seat_count, dict(options))
 
 
 def _planned(number: int, plan: dict[str, object]) -> Seat:

@@ -79,6 +79,25 @@ class Recorded:
 Happening = tuple[int, int, TableEvent | int]
 
 
+@dataclass(slots=True, eq=False)
+class Flight:
+    """An entry on its way to the store, and who waits for it."""
+
+    waiters: list[asyncio.Future[StoreError | None]] = field(default_factory=list)
+
+    async def outcome(self) -> StoreError | None:
+        """What became of the entry, once that is known."""
+        waiter: asyncio.Future[StoreError | None] = asyncio.get_running_loop().create_future()
+        self.waiters.append(waiter)
+        return await waiter
+
+    def land(self, outcome: StoreError | None) -> None:
+        """Tell all who wait; those who gave up in the meantime were cancelled."""
+        for waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_result(outcome)
+
+
 @dataclass(slots=True)
 class Setup:
     """What a table was made with. server_seed and salt are secret until the match is over."""
@@ -118,9 +137,11 @@ class Table:
 
     # -- of the running server ---------------------------------------------------------------------
     durable_entries: int = 0
-    in_flight: asyncio.Future[StoreError | None] | None = None  # of the last entry
+    in_flight: Flight | None = None  # of the last entry
     dead: bool = False  # the memory may be ahead of the log: load it anew
     used_at: float = 0.0
+    considered_version: int = -1  # the public version that AI seats were last looked for in
+    has_ai: bool = False
     watchers: set[asyncio.Event] = field(default_factory=set)
 
     @property
@@ -150,4 +171,4 @@ class Table:
     async def settle(self) -> None:
         """Return when the memory is no further than the log; only then may it be shown."""
         while self.in_flight is not None:
-            await asyncio.shield(self.in_flight)
+            await self.in_flight.outcome()

@@ -25,7 +25,15 @@ from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import apply, made, rebuild
 from tavolata.service.tables.clocks import limits_us
-from tavolata.service.tables.model import NO_SEAT, PLAYING, STATE_OPEN, Recorded, Table, Token
+from tavolata.service.tables.model import (
+    NO_SEAT,
+    PLAYING,
+    STATE_OPEN,
+    Flight,
+    Recorded,
+    Table,
+    Token,
+)
 
 MEMORY_S = 600.0  # an idle table stays in memory that long
 
@@ -244,9 +252,8 @@ class Tables:
 
     async def _outcome(self, table: Table) -> StoreError | None:
         """What became of the last entry, once that is known."""
-        if table.in_flight is None:
-            return None
-        return await asyncio.shield(table.in_flight)
+        flight = table.in_flight
+        return None if flight is None else await flight.outcome()
 
     def append(self, table: Table, entry: Entry) -> None:
         """Carry out an entry in memory and send it to the store; after RulesError, neither."""
@@ -282,19 +289,18 @@ class Tables:
         raise refused_by(failure)
 
     def _submit(self, table: Table, entry: Entry, summary: Summary | None) -> None:
-        done = asyncio.get_running_loop().create_future()
-        table.in_flight = done
+        flight = table.in_flight = Flight()
         append = Append(table.table_id, entry, summary)
-        self._committer.submit(append, partial(self._settle, table, entry, done))
+        self._committer.submit(append, partial(self._settle, table, entry, flight))
 
     def _settle(
         self,
         table: Table,
         entry: Entry,
-        done: asyncio.Future[StoreError | None],
+        flight: Flight,
         outcome: StoreError | None,
     ) -> None:
-        if table.in_flight is done:
+        if table.in_flight is flight:
             table.in_flight = None
         if outcome is None:
             table.durable_entries = entry.number
@@ -303,7 +309,7 @@ class Tables:
             self._tables.pop(table.table_id, None)
         if outcome is not None and entry.kind == "token_used" and isinstance(outcome, StoreFull):
             self._unrecorded.add(bytes.fromhex((entry.body or {})["token"]))
-        done.set_result(outcome)
+        flight.land(outcome)
         self._publish(table)
 
     def _publish(self, table: Table) -> None:
