@@ -57,12 +57,13 @@ def fourfold(int x):
 TAKES_THE_GIL = "\ncdef void careless(int x) nogil:\n    pass\n"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project with the real setup.py and two modules."""
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the real setup.py and two modules, compiled; to be copied, not changed."""
+    folder = tmp_path_factory.mktemp("project")
     for name in ("setup.py", "pyproject.toml", "LICENSE", "README.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    package = tmp_path / "src" / "tavolata"
+        shutil.copy(ROOT / name, folder)
+    package = folder / "src" / "tavolata"
     for name in ("service", "ai", "ext", "seeds", "v1"):
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
@@ -72,7 +73,13 @@ def project(tmp_path: Path) -> Path:
     (ext / "small.pyx").write_text(DEFINED)
     (ext / "more.pxi").write_text("cdef int MORE = 0\n")
     (ext / "using.pyx").write_text(USING)
-    return tmp_path
+    return built(folder)
+
+
+@pytest.fixture
+def project(built_once: Path, tmp_path: Path) -> Path:
+    """The compiled project, to change and build again; the times of its files are kept."""
+    return shutil.copytree(built_once, tmp_path / "project")
 
 
 def build(project: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -112,18 +119,17 @@ def built(project: Path, **environment: str) -> Path:
 
 
 def test_what_is_current_is_not_compiled_again(project: Path) -> None:
-    before = compiled(built(project), "small").stat().st_mtime_ns
+    before = compiled(project, "small").stat().st_mtime_ns
     assert compiled(built(project), "small").stat().st_mtime_ns == before
 
 
 def test_a_change_in_a_declaration_recompiles_whoever_cimports_it(project: Path) -> None:
-    before = compiled(built(project), "using").stat().st_mtime_ns
+    before = compiled(project, "using").stat().st_mtime_ns
     touch_later(project / "src" / "tavolata" / "ext" / "small.pxd")
     assert compiled(built(project), "using").stat().st_mtime_ns > before
 
 
 def test_a_change_in_an_included_file_recompiles_only_whoever_includes_it(project: Path) -> None:
-    built(project)
     using = compiled(project, "using").stat().st_mtime_ns
     included = project / "src" / "tavolata" / "ext" / "more.pxi"
     included.write_text("cdef int MORE = 100\n")
@@ -134,7 +140,6 @@ def test_a_change_in_an_included_file_recompiles_only_whoever_includes_it(projec
 
 
 def test_the_module_of_a_removed_source_is_removed(project: Path) -> None:
-    built(project)
     (project / "src" / "tavolata" / "ext" / "using.pyx").unlink()
     built(project)
     assert not compiled(project, "using").exists()
@@ -149,8 +154,6 @@ def test_a_function_that_would_take_the_gil_stops_every_build(project: Path) -> 
         assert result.returncode != 0
         assert "'careless' will always require the GIL" in result.stderr
         assert "declare it noexcept" in result.stderr
-    source.write_text(USING)
-    built(project)
 
 
 def test_a_clone_without_symbolic_links_is_told_what_to_do(project: Path) -> None:
@@ -164,12 +167,13 @@ def test_a_clone_without_symbolic_links_is_told_what_to_do(project: Path) -> Non
 
 
 def test_the_fast_build_checks_nothing(project: Path) -> None:
-    built(project)
     assert CHECKED_MARK not in compiled(project, "small").read_bytes()
     assert call(project, "small.is_checked(), small.small(11)").stdout == "0 None\n"
 
 
 def test_the_checked_build_stops_where_c_would_go_on(project: Path) -> None:
+    for name in ("small", "using"):
+        compiled(project, name).unlink()
     built(project, TAVOLATA_CHECKED="1")
     assert CHECKED_MARK in compiled(project, "small").read_bytes()
     assert call(project, "small.is_checked(), small.small(9), small.item(1)").stdout == "1 None 4\n"

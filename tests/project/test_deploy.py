@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
+from pathlib import Path
 
 import grpc
 import pytest
 import yaml
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from tavolata.service.settings import Settings
 from tests.project.extensions import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -67,6 +72,60 @@ def test_the_health_check_fails_where_nobody_listens() -> None:
         result = check(f"127.0.0.1:{taken.getsockname()[1]}")
     assert result.returncode == 1
     assert "UNAVAILABLE" in result.stderr
+
+
+def image_settings() -> dict[str, str]:
+    """TAVOLATA_* as the Dockerfile sets them."""
+    text = (DEPLOY / "Dockerfile").read_text()
+    return dict(re.findall(r"(TAVOLATA_[A-Z_]+)=(\S+)", text))
+
+
+def test_every_setting_of_the_image_is_one_of_the_service() -> None:
+    names = {name.removeprefix("TAVOLATA_").lower() for name in image_settings()}
+    assert {"bind", "db"} <= names <= set(Settings.model_fields)
+
+
+def test_the_service_starts_with_the_settings_of_the_image(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    settings = image_settings() | {
+        "TAVOLATA_BIND": address,
+        "TAVOLATA_DB": str(tmp_path / "tavolata.db"),
+    }
+    command = Path(sys.executable).parent / "tavolata"
+    with subprocess.Popen(
+        [str(command), "serve"],
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as server:
+        try:
+            is_healthy = becomes_healthy(server, address)
+        finally:
+            server.terminate()
+            output, _ = server.communicate(timeout=60)
+    assert is_healthy, output
+    assert server.returncode == 0, output
+
+
+def becomes_healthy(server: subprocess.Popen[str], address: str) -> bool:
+    """Whether the health check passes before the server ends; a minute means never."""
+    deadline = time.monotonic() + 60
+    while server.poll() is None and time.monotonic() < deadline:
+        if check(address).returncode == 0:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_container_waits_longer_than_a_graceful_stop_may_take() -> None:
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["tavolata"]
+    assert (
+        float(service["stop_grace_period"].removesuffix("s"))
+        > Settings.model_fields["stop_s"].default
+    )
 
 
 def test_the_image_is_given_all_that_the_dockerfile_copies() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -55,8 +56,15 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """From a copy, since a build leaves files beside the sources; links are copied as links."""
     folder = tmp_path_factory.mktemp("sdist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", folder, cwd=ROOT)
+    tree = shutil.copytree(
+        ROOT,
+        folder / "tree",
+        symlinks=True,
+        ignore=shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__"),
+    )
+    run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", folder, cwd=tree)
     (archive,) = folder.glob("tavolata-*.tar.gz")
     return archive
 
