@@ -8,7 +8,7 @@ once more under their request ids.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -23,6 +23,7 @@ from tavolata.v1 import event_pb2, game_pb2, play_pb2, table_service_pb2, view_p
 
 _Request = table_service_pb2.PlayStreamRequest
 _Response = table_service_pb2.PlayStreamResponse
+_Stream = grpc.aio.StreamStreamCall[_Request, _Response]
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class PlayStream:
         self._wire = wire
         self._seats: dict[int, AttachedSeat] = {}
         self._pending: dict[str, _Pending] = {}
-        self._outgoing: asyncio.Queue[_Request | None] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[_Request] = asyncio.Queue()
         self._handles = 0
         self._reader: asyncio.Task[None] | None = None
         self._broken: ServiceError | None = None
@@ -126,6 +127,12 @@ class PlayStream:
         self._outgoing.put_nowait(_Request(play=play))
         try:
             return await pending.receipt
+        except Refused as refusal:
+            if refusal.reason != "UNKNOWN_HANDLE":
+                raise
+            # The seat is off the stream: not attached again yet, or the match ended with this very
+            # action, whose result was lost. A call with the same id tells.
+            return await seat.seat.play(action, turn=turn, request_id=play.request_id)
         finally:
             self._pending.pop(play.request_id, None)
 
@@ -145,13 +152,14 @@ class PlayStream:
 
     async def _one_stream(self, patience: Patience) -> Refused:
         """Open the stream, bring it up to date and read it until it breaks: why it broke."""
-        outgoing: asyncio.Queue[_Request | None] = asyncio.Queue()
+        outgoing: asyncio.Queue[_Request] = asyncio.Queue()
         self._outgoing = outgoing
         for seat in self._seats.values():
             outgoing.put_nowait(self._attaching(seat))
         for pending in self._pending.values():
             outgoing.put_nowait(_Request(play=pending.play))
-        stream = self._wire.tables.PlayStream(_sent(outgoing))
+        stream = self._wire.tables.PlayStream()
+        writing = asyncio.create_task(_write(stream, outgoing))
         try:
             async for response in stream:
                 self._receive(response, patience)
@@ -160,6 +168,7 @@ class PlayStream:
         except OutOfSequence as gap:
             return Refused(grpc.StatusCode.UNAVAILABLE, "", str(gap))
         finally:
+            writing.cancel()
             stream.cancel()
         return Refused(grpc.StatusCode.UNAVAILABLE, "", "the server ended the stream")
 
@@ -190,7 +199,8 @@ class PlayStream:
         if isinstance(message, event_pb2.Closing):
             failure = goes_on(message)
             if failure is not None:
-                return False  # the stream ends too, and the next one attaches the seat again
+                self._later(failure, lambda: self._attaching(seat))
+                return False
             del self._seats[seat.handle]
         update = pass_on(seat.sequence, message)
         if update is None:
@@ -208,32 +218,29 @@ class PlayStream:
             return
         failure = refused_in_stream(result.refused)
         if failure.passing:
-            self._send_later(pending, failure)
+            self._later(failure, lambda: _Request(play=pending.play))
         else:
             pending.receipt.set_exception(failure)
 
-    def _send_later(self, pending: _Pending, failure: Refused) -> None:
-        """Send an action again after a refusal that will pass."""
-
-        def send() -> None:
-            if not pending.receipt.done():
-                self._outgoing.put_nowait(_Request(play=pending.play))
-
-        wait = failure.retry_delay_s or self._wire.policy.longest_wait_s
-        asyncio.get_running_loop().call_later(wait, send)
-
     def _lose(self, handle: int, failure: Refused) -> None:
+        """An attachment was refused."""
         seat = self._seats.get(handle)
-        if seat is None:
+        if seat is None or failure.reason == "HANDLE_IN_USE":  # a new stream was faster
             return
         if failure.passing:
-            asyncio.get_running_loop().call_later(
-                failure.retry_delay_s or self._wire.policy.longest_wait_s,
-                lambda: self._outgoing.put_nowait(self._attaching(seat)),
-            )
+            self._later(failure, lambda: self._attaching(seat))
             return
         del self._seats[handle]
         seat.updates.put_nowait(failure)
+
+    def _later(self, failure: Refused, request: Callable[[], _Request]) -> None:
+        """Send a request when what stands against it may have passed."""
+
+        def send() -> None:
+            self._outgoing.put_nowait(request())
+
+        wait = failure.retry_delay_s or self._wire.policy.longest_wait_s
+        asyncio.get_running_loop().call_later(wait, send)
 
     def _fail(self, error: ServiceError) -> None:
         self._broken = error
@@ -245,6 +252,8 @@ class PlayStream:
         self._seats.clear()
 
 
-async def _sent(outgoing: asyncio.Queue[_Request | None]) -> AsyncIterator[_Request]:
-    while (request := await outgoing.get()) is not None:
-        yield request
+async def _write(stream: _Stream, outgoing: asyncio.Queue[_Request]) -> None:
+    """Send what is to be sent; a stream that breaks is the reader's to tell."""
+    with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        while True:
+            await stream.write(await outgoing.get())
