@@ -19,7 +19,6 @@ from tavolata.service.tables.model import (
     OPEN,
     RESIGNED,
     STATE_OPEN,
-    Recorded,
     Table,
 )
 from tavolata.service.tables.settings_check import (
@@ -125,8 +124,8 @@ class Lobby:
 
     async def _again(self, table_id: str, request_id: str, digest: bytes) -> Seated:
         change = Change(table_id, None, request_id, digest)
-        table, recorded = await self._tables.change(change, _must_be_recorded)
-        return await self._reissue(table, change, recorded)
+        table, _ = await self._tables.change(change, _must_be_recorded)
+        return await self._reissue(table, change)
 
     # -- joining ----------------------------------------------------------------------------------
 
@@ -143,11 +142,13 @@ class Lobby:
         table, recorded = await self._tables.change(change, decide)
         if made or token is not None:
             return Seated(table, recorded.slot, fresh if made else "")
-        return await self._reissue(table, change, recorded)
+        return await self._reissue(table, change)
 
-    async def _reissue(self, table: Table, change: Change, recorded: Recorded) -> Seated:
+    async def _reissue(self, table: Table, change: Change) -> Seated:
         """A fresh token in place of the one that this request gave, unless that has been used."""
         tables = self._tables
+        # As it is now: another copy of the request may have been faster.
+        recorded = table.requests[NO_SEAT, change.request_id]
         held = table.tokens.get(recorded.token)
         if held is None or held.void or tables.is_used(table, recorded.token):
             raise refuse.request_id_reused(
