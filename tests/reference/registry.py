@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.reference.bids import Bids
 from tests.reference.bouillabaisse import Bouillabaisse
 from tests.reference.chance import Script
 from tests.reference.mino_dice import MinoDice
 
-AnyModel = Bouillabaisse | MinoDice
+AnyModel = Bids | Bouillabaisse | MinoDice
 
-GAMES: dict[str, type[Bouillabaisse | MinoDice]] = {
+GAMES: dict[str, type[AnyModel]] = {
+    "bids": Bids,
     "bouillabaisse": Bouillabaisse,
     "mino_dice": MinoDice,
 }

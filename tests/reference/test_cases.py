@@ -1,4 +1,4 @@
-"""The rule cases of both games, run on the reference."""
+"""The rule cases of all games, run on the reference."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.games.bids import cases as bids_cases
 from tests.games.bouillabaisse import cases as bouillabaisse_cases
 from tests.games.mino_dice import cases as mino_dice_cases
 from tests.reference.casebook import Case, Engine, run_case
 from tests.reference.chance import Script
 from tests.reference.registry import new_model
 
-CASES = [*bouillabaisse_cases.CASES, *mino_dice_cases.CASES]
+CASES = [*bids_cases.CASES, *bouillabaisse_cases.CASES, *mino_dice_cases.CASES]
 
 
 def reference(
@@ -29,6 +30,7 @@ def test_the_reference_does_what_the_case_says(case: Case) -> None:
 @pytest.mark.parametrize(
     ("cases", "rules"),
     [
+        (bids_cases.CASES, [f"BI-{number}" for number in range(1, 24)]),
         (bouillabaisse_cases.CASES, [f"BO-{number}" for number in range(1, 21)]),
         (mino_dice_cases.CASES, [f"MD-{number}" for number in range(1, 21)]),
     ],

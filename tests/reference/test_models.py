@@ -11,6 +11,7 @@ from tests.reference.chance import seed_bytes
 from tests.reference.model import BadOption, competition_ranking, placement_utility
 from tests.reference.registry import GAMES, AnyModel, new_model
 
+# Games whose options exclude each other have tests of their own.
 SEATS = {"bouillabaisse": range(2, 13), "mino_dice": range(3, 7)}
 ROUNDS = {
     "bouillabaisse": dict.fromkeys(range(2, 13), 6),
@@ -20,10 +21,10 @@ ROUNDS = {
 
 def tables() -> Iterator[tuple[str, int, dict[str, object]]]:
     """Every number of seats with the defaults and with each value of each option."""
-    for game, model in GAMES.items():
-        for seats in SEATS[game]:
+    for game, seat_counts in SEATS.items():
+        for seats in seat_counts:
             yield game, seats, {}
-            for name, values in model.options_help.items():
+            for name, values in GAMES[game].options_help.items():
                 for value in list(values)[1:]:
                     yield game, seats, {name: value}
 

@@ -15,14 +15,21 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from tests.reference import bouillabaisse, mino_dice
+from tests.reference import bids, bouillabaisse, mino_dice
 from tests.reference.chance import Script
 from tests.reference.model import IllegalMove, Model
-from tests.reference.registry import AnyModel, new_model
+from tests.reference.registry import GAMES, AnyModel, new_model
 
 World = tuple[tuple[str, ...], ...]
 Seen = dict[str, object]
 PHYSICAL_DEALS_MAX = 400_000
+
+ORDERS: dict[str, list[str]] = {
+    "bids": bids.DECK,
+    "bouillabaisse": bouillabaisse.DECK,
+    "mino_dice": mino_dice.KINDS,
+}
+"""Names of a game's cards or dice in action order."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Unseen:
 
 def history_of(model: AnyModel, viewer: int) -> History:
     """The match so far as the viewer saw it."""
-    game = "bouillabaisse" if isinstance(model, bouillabaisse.Bouillabaisse) else "mino_dice"
+    game = next(name for name, kind in GAMES.items() if isinstance(model, kind))
     return History(game, model.seats, dict(model.options), viewer, model.events(viewer))
 
 
@@ -58,6 +65,8 @@ def true_world(model: AnyModel) -> World:
     """What the seats really hold."""
     if isinstance(model, bouillabaisse.Bouillabaisse):
         return tuple(tuple(bouillabaisse.in_order(hand)) for hand in model.hands)
+    if isinstance(model, bids.Bids):
+        return tuple(tuple(bids.in_order(hand)) for hand in model.hands)
     return tuple(tuple(mino_dice.in_order(dice)) for dice in model.dice)
 
 
@@ -82,7 +91,7 @@ def enumerate_worlds(history: History) -> dict[World, int]:
     if physical > PHYSICAL_DEALS_MAX:
         raise ValueError(f"{physical} physical deals, more than {PHYSICAL_DEALS_MAX}")
     counts: Counter[World] = Counter()
-    order = bouillabaisse.DECK if history.game == "bouillabaisse" else mino_dice.KINDS
+    order = ORDERS[history.game]
     for places in _ways(tuple(range(len(unseen.cards))), unseen.sizes):
         hands = []
         for known, place in zip(unseen.known, places, strict=True):
@@ -118,6 +127,8 @@ def _ways(numbers: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple
 def unseen_in(history: History) -> Unseen:
     """What the viewer can't place, from the events of the round in progress alone."""
     rounds = by_round(history)
+    if history.game == "bids":
+        return _unseen_in_bids(history, rounds[-1])
     if history.game == "bouillabaisse":
         cards, dealt, gone, secret = (
             bouillabaisse.cards_in_play(history.seats),
@@ -147,6 +158,31 @@ def unseen_in(history: History) -> Unseen:
     return Unseen(cards, sizes, known)
 
 
+def _unseen_in_bids(history: History, events: list[Seen]) -> Unseen:
+    """Lowest and Thief are left out: they are in no hand (BI-3), so on the pile if unseen."""
+    setting = bids.Setting(history.seats, history.options)
+    cards = setting.coloured + setting.may_be_dealt + setting.ally
+    sizes = [setting.hand] * history.seats
+    known: list[list[str]] = [[] for _ in range(history.seats)]
+    for event in events:
+        if event["event"] == "dealt" and "cards" in event:
+            known[history.viewer] = _texts(event, "cards")
+        if event["event"] == "bid_made":
+            seat = _number(event, "seat")
+            sizes[seat] -= 1
+            if seat == history.viewer:
+                known[seat].remove(str(event["card"]))
+                cards.remove(str(event["card"]))
+        if event["event"] in ("centre_turned", "card_taken", "bid_made") and event["card"] in cards:
+            # A centre that was put under the pile may be turned up again: seen once, seen for good.
+            cards.remove(str(event["card"]))
+    for card in known[history.viewer]:
+        cards.remove(card)
+    if history.viewer >= 0:
+        sizes[history.viewer] = 0
+    return Unseen(cards, sizes, known)
+
+
 def replay_in(history: History, world: World) -> Model:
     """The match replayed with the public actions, the seats holding what the world says.
 
@@ -167,9 +203,42 @@ def script_of(history: History, world: World) -> tuple[Script, Actions]:
 
     Another seat's bid that is still secret is 0. ValueError if the cards don't add up.
     """
+    if history.game == "bids":
+        return _bids_script(history, world)
     if history.game == "bouillabaisse":
         return _bouillabaisse_script(history, world)
     return _mino_dice_script(history, world)
+
+
+def _bids_script(history: History, world: World) -> tuple[Script, Actions]:
+    """What is in no hand is left over or on the pile; its unseen order there is any."""
+    setting = bids.Setting(history.seats, history.options)
+    script: Script = {}
+    actions: Actions = []
+    rounds = by_round(history)
+    for number, events in enumerate(rounds, start=1):
+        last = number == len(rounds)
+        hands = [list(world[seat]) if last else [] for seat in range(history.seats)]
+        pile: list[str] = []
+        for event in events:
+            match event["event"]:
+                case "round_started" if number == 1:
+                    script["leader", 0, 0] = _number(event, "leader")
+                case "lowest_set":
+                    pile.append("Lowest")
+                case "centre_turned" | "card_taken":
+                    if event["card"] not in pile:
+                        pile.append(str(event["card"]))
+                case "bid_made":
+                    seat, card = _number(event, "seat"), str(event["card"])
+                    hands[seat].append(card)
+                    actions.append((seat, f"bid {card}"))
+                case "stolen":
+                    action = f"steal {event['victim']} {event['card']}"
+                    actions.append((_number(event, "thief"), action))
+        script.update(bids.deal_script(setting, number, hands, pile))
+        _check_sizes(hands, events, "dealt")
+    return script, actions
 
 
 def _bouillabaisse_script(history: History, world: World) -> tuple[Script, Actions]:
