@@ -6,7 +6,7 @@ from tavolata.ai.search cimport NO_NODE, PATH_MAX, Node, RootAction, Searcher
 from tavolata.ai.selection cimport ucb
 from tavolata.ext.core.bits cimport lowest, nth, popcount
 from tavolata.ext.core.chance cimport Chance, random_below, random_unit
-from tavolata.ext.core.game cimport SEATS_MAX
+from tavolata.ext.core.game cimport POLICY_RULE, SEATS_MAX
 
 cdef extern from *:
     """
@@ -21,6 +21,7 @@ cdef extern from *:
 
 cdef enum:
     CHOICES_MAX = 4096      # legal actions of a seat
+    CHANCE = -1             # the actor of outcome nodes
 
 cdef struct Walk:           # one iteration
     uint32_t path[PATH_MAX] # edges taken
@@ -33,10 +34,12 @@ cdef class Loop(Searcher):
     """Single-observer ISMCTS (Cowling, Powley, Whitehouse 2012) over the game interface.
 
     Every iteration deals a world that fits the seat's view and walks one tree of actions through it.
-    Chance is open loop: a node is a sequence of actions, whatever was rolled or drawn between them.
+    What everybody sees chance do (Game.outcome) has nodes of its own between an action and what follows
+    it; the rest of chance is open loop: averaged over.
     At a simultaneous decision every seat chooses from its own statistics (decoupled UCT) or by the
     rule of thumb, and the walk goes on below the deciding seat's action, or else the lowest seat's.
-    The deciding seat's own simultaneous decision at the root is by regret matching.
+    The deciding seat's own simultaneous decision at the root is by regret matching, unless the others
+    follow the rule of thumb: then it is a choice against known strategies, and UCB learns it faster.
     """
 
     cdef void run(self) noexcept nogil:
@@ -63,7 +66,7 @@ cdef class Loop(Searcher):
             self.game.playout(self.state, &self.chance, self.plan.policy)
             self.game.utility(self.state, utility)
             self.walk_back(&walk, utility, simultaneous)
-            self.iterations += 1
+            self.iterations = self.iterations + 1   # in place it would need the GIL in the checked build
             own = utility[self.seat]
             sum += own
             square += own * own
@@ -74,14 +77,14 @@ cdef class Loop(Searcher):
         self.elapsed_ms = now_ms() - start
 
     cdef bint begin(self) noexcept nogil:
-        """Lay the root; returns whether the decision there is simultaneous."""
+        """Lay the root; returns whether the decision there is one for regret matching."""
         cdef uint32_t seats
         memset(&self.nodes[0], 0, sizeof(Node))
         self.used = 1
         self.spread = 0.1
         self.dealer.deal(self.state, &self.chance)
         seats = self.game.to_act(self.state)
-        return (seats & (seats - 1)) != 0
+        return (seats & (seats - 1)) != 0 and not self.plan.others_by_rule
 
     cdef inline void walk_down(self, Walk* walk, bint simultaneous_root) noexcept nogil:
         """From the root to the first action not tried before, and take it."""
@@ -103,7 +106,7 @@ cdef class Loop(Searcher):
                 walk.path[walk.length] = edge
                 walk.length += 1
                 self.game.apply(self.state, seat, self.nodes[edge].action, &self.chance, NULL)
-                node = edge
+                node = self.after_chance(edge) if self.game.has_outcomes else edge
             seats = self.game.to_act(self.state)
 
     cdef inline uint32_t choose(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
@@ -130,10 +133,29 @@ cdef class Loop(Searcher):
                 there[count] = child
                 count += 1
             child = edge.next_sibling
-        if untried and self.used < self.capacity:
+        if untried and self.used < self.capacity and self.may_widen(there, count):
             walk.expanded = True
-            return self.add(node, seat, nth(untried, random_below(&self.chance.state, popcount(untried))))
+            return self.add(node, seat, self.first_try(seat, untried, count))
         return self.best_of(there, count)
+
+    cdef inline bint may_widen(self, const uint32_t* there, int count) noexcept nogil:
+        """Progressive widening: whether another action may be tried here by now."""
+        cdef uint32_t visits = 0
+        cdef int i
+        if self.plan.widening == 0.0 or count == 0:
+            return True
+        for i in range(count):
+            visits += self.nodes[there[i]].visits
+        return count < 1.0 + self.plan.widening * sqrt(visits)
+
+    cdef inline int first_try(self, int seat, uint64_t untried, int count) noexcept nogil:
+        """The action to try next: where the tree widens slowly the rule of thumb's first, else any."""
+        cdef int action
+        if self.plan.widening > 0.0 and count == 0 and self.plan.policy == POLICY_RULE:
+            action = self.game.rule(self.state, seat, &self.chance)
+            if untried >> action & 1:
+                return action
+        return nth(untried, random_below(&self.chance.state, popcount(untried)))
 
     cdef uint32_t choose_listed(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
         """The same for games whose actions don't fit a word."""
@@ -154,7 +176,7 @@ cdef class Loop(Searcher):
                 tried += 1
             child = edge.next_sibling
         pick = -1
-        if untried and self.used < self.capacity:
+        if untried and self.used < self.capacity and self.may_widen(there, tried):
             pick = <int> random_below(&self.chance.state, untried)
         child = NO_NODE
         for i in range(count):
@@ -165,6 +187,16 @@ cdef class Loop(Searcher):
                 pick -= 1
             self.marks[self.actions[i]] = 0
         return child if child != NO_NODE else self.best_of(there, tried)
+
+    cdef uint32_t after_chance(self, uint32_t edge) noexcept nogil:
+        """The node for what chance did in the action of ``edge``; the edge itself where there is no room."""
+        cdef int outcome = self.game.outcome(self.state)
+        cdef uint32_t child = self.nodes[edge].first_child
+        while child != NO_NODE:
+            if self.nodes[child].action == outcome:
+                return child
+            child = self.nodes[child].next_sibling
+        return self.add(edge, CHANCE, outcome) if self.used < self.capacity else edge
 
     cdef inline uint32_t best_of(self, const uint32_t* there, int count) noexcept nogil:
         cdef uint32_t best = NO_NODE
@@ -184,7 +216,7 @@ cdef class Loop(Searcher):
         """A new edge below ``parent``; there must be room."""
         cdef uint32_t fresh = self.used
         cdef Node* edge = &self.nodes[fresh]
-        self.used += 1
+        self.used = self.used + 1
         edge.reward = 0.0
         edge.visits = 0
         edge.availability = 1

@@ -15,7 +15,7 @@ from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
 
 THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
-STRATEGY_FLOOR = 1 / 3  # of the greatest share; rarer actions are exploration
+STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are exploration, or not learned away yet
 
 
 class IsmctsPlayer:
@@ -23,7 +23,9 @@ class IsmctsPlayer:
 
     exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
     the game's rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
-    follow the rule of thumb, which knows the hand they were dealt, not statistics that don't.
+    follow the rule of thumb, which knows the hand they were dealt, not statistics that don't;
+    widening: after n visits of a node at most 1 + widening x sqrt(n) actions are tried there, the
+    rule of thumb's first; 0 tries every action once before any twice.
     """
 
     def __init__(
@@ -33,11 +35,13 @@ class IsmctsPlayer:
         exploration: float | None = None,
         rule_playouts: bool | None = None,
         others_by_rule: bool | None = None,
+        widening: float | None = None,
     ) -> None:
         hints = game.spec.search
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
         self.others_by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
+        self.widening = hints.widening if widening is None else widening
         self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
 
     def decide(
@@ -88,6 +92,7 @@ class IsmctsPlayer:
                 self.exploration,
                 self.rule_playouts,
                 self.others_by_rule,
+                self.widening,
                 seed + thread * THREAD_SEED,
             )
             for thread in range(limits.threads)

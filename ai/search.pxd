@@ -16,7 +16,7 @@ cdef struct Node:        # an edge and the node it leads to; 32 bytes
     uint32_t first_child
     uint32_t next_sibling
     int16_t action
-    int8_t actor
+    int8_t actor             # -1: an outcome of chance, by its number in `action`
     uint8_t padding[5]
 
 cdef struct RootAction:      # what is kept of an action of the deciding seat at the root
@@ -35,6 +35,7 @@ cdef struct Plan:            # what a search may use, and how it goes about it
     double exploration       # in standard deviations of the seat's utility
     int policy               # of playouts
     bint others_by_rule      # at simultaneous decisions other seats follow the rule of thumb
+    double widening          # actions tried at a node after n visits: at most 1 + widening x sqrt(n); 0: all at once
 
 
 cdef class Searcher:

@@ -16,6 +16,7 @@ class Searcher:
         exploration: float,
         rule_playouts: bool,
         others_by_rule: bool,
+        widening: float,
         seed: int,
     ) -> None: ...
     def search(self) -> None: ...

@@ -14,7 +14,7 @@ cdef class Searcher:
     """
 
     def __cinit__(self, Game game, Dealer dealer, int seat, tuple legal, limits, Stop stop,
-                  double exploration, bint rule_playouts, bint others_by_rule, seed):
+                  double exploration, bint rule_playouts, bint others_by_rule, double widening, seed):
         cdef int i
         self.game = game
         self.dealer = dealer
@@ -25,9 +25,10 @@ cdef class Searcher:
         self.plan.exploration = exploration
         self.plan.policy = POLICY_RULE if rule_playouts else POLICY_RANDOM
         self.plan.others_by_rule = others_by_rule
+        self.plan.widening = widening
         self.capacity = limits.nodes
-        if limits.iterations is not None:     # an iteration adds a node a seat at the most
-            self.capacity = min(limits.nodes, limits.iterations * game.seat_count + 1)
+        if limits.iterations is not None:     # most nodes an iteration adds: one a seat, and one for chance
+            self.capacity = min(limits.nodes, limits.iterations * (game.seat_count + 1) + 1)
         self.nodes = <Node*> malloc(self.capacity * sizeof(Node))
         self.state = <uint8_t*> calloc(1, game.state_bytes)
         self.actions = <int32_t*> malloc(game.legal_max * sizeof(int32_t))

@@ -51,26 +51,39 @@ cdef class KeyedChance:
     def __init__(self, bytes seed, tuple purposes, dict script=None):
         if len(seed) != SEED_BYTES:
             raise ValueError(f"a match seed has {SEED_BYTES} bytes, not {len(seed)}")
+        for key in script or {}:
+            if not self._may_be_drawn(key, purposes):
+                raise ValueError(
+                    f"a script is by purpose, round and index, not by {key!r}; purposes: {', '.join(purposes)}"
+                )
         self.seed = seed
         self.purposes = purposes
         self.script = script or {}
         self.failure = None
         self.log = NULL
 
+    @staticmethod
+    def _may_be_drawn(key, tuple purposes) -> bool:
+        return (
+            isinstance(key, tuple) and len(key) == 3 and key[0] in purposes
+            and isinstance(key[1], int) and isinstance(key[2], int)
+        )
+
     def outcome_of_pick(self, int purpose, int round, int index, int n) -> int:
         name = self.purposes[purpose]
         if (name, round, index) in self.script:
             value = self.script[name, round, index]
-            if not 0 <= value < n:
-                raise ValueError(f"{name} of round {round}: {value} is scripted, 0..{n - 1} are possible")
+            if type(value) is not int or not 0 <= value < n:
+                raise ValueError(f"{name} of round {round}: {value!r} is scripted, 0..{n - 1} are possible")
             return value
         return WordStream(self.seed, round, name, index, 1).below(n)
 
     def outcome_of_shuffle(self, int purpose, int round, int index, list items) -> list:
         name = self.purposes[purpose]
         if (name, round, index) in self.script:
-            order = list(self.script[name, round, index])
-            if sorted(order) != sorted(items):
+            scripted = self.script[name, round, index]
+            order = list(scripted) if isinstance(scripted, (list, tuple)) else []
+            if any(type(item) is not int for item in order) or sorted(order) != sorted(items):
                 raise ValueError(f"{name} of round {round}: the scripted order is not one of the items dealt")
             return order
         stream = WordStream(self.seed, round, name, index, len(items))

@@ -33,6 +33,7 @@ cdef class Game:
     cdef readonly int action_count       # actions are 0..action_count-1
     cdef readonly int legal_max          # most legal actions a seat can have
     cdef readonly bint has_bits          # action_count <= 64 and legal_bits is there
+    cdef readonly bint has_outcomes      # actions have outcomes of chance that everybody sees
     cdef readonly tuple purposes         # names of chance purposes, by number
     cdef readonly object face            # Face: the game as people and programs outside see it
     cdef PlayoutLoop loop
@@ -43,6 +44,7 @@ cdef class Game:
     cdef int legal(self, const void* state, int seat, int32_t* out) noexcept nogil
     cdef uint64_t legal_bits(self, const void* state, int seat) noexcept nogil
     cdef void apply(self, void* state, int seat, int action, Chance* chance, EventLog* log) noexcept nogil
+    cdef int outcome(self, const void* state) noexcept nogil
     cdef bint horizon(self, const void* state) noexcept nogil
     cdef bint over(self, const void* state) noexcept nogil
     cdef void advance(self, void* state, Chance* chance, EventLog* log) noexcept nogil

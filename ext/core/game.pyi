@@ -13,6 +13,7 @@ class Game:
     action_count: int
     legal_max: int
     has_bits: bool
+    has_outcomes: bool
     purposes: tuple[str, ...]
     face: Face
     def __init__(

@@ -75,6 +75,15 @@ cdef class Game:
         """Carry out a legal action and the forced steps after it. ``log`` may be NULL."""
         missing("apply")
 
+    cdef int outcome(self, const void* state) noexcept nogil:
+        """What everybody saw chance do in the last action, 0..32767 (only with ``has_outcomes``).
+
+        A search keeps what follows different outcomes apart. It need not tell everything: what
+        it leaves out, the search averages over.
+        """
+        missing("outcome")
+        return 0
+
     cdef bint horizon(self, const void* state) noexcept nogil:
         """Whether a round has been booked and the next one is not dealt yet."""
         missing("horizon")

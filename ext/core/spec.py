@@ -103,12 +103,13 @@ class SearchHints:
 
     exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
     the rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
-    follow the rule of thumb.
+    follow the rule of thumb; widening: slow widening of the tree (0: none).
     """
 
     exploration: float = 1.0
     rule_playouts: bool = False
     others_by_rule: bool = True
+    widening: float = 0.0
 
 
 def _nothing_refused(seat_count: int, options: Options) -> None:

@@ -83,6 +83,7 @@ cdef class Rules(Game):
         self.action_count = FIRST_ROLL + KINDS
         self.legal_max = HANDS + 1
         self.has_bits = True
+        self.has_outcomes = True
         self.purposes = ("first", "draw", "roll")
         self.hand_count = seed_dice.hands_of(seat_count)
         self._load_dice()
@@ -214,6 +215,13 @@ cdef class Rules(Game):
         if s.phase == BID:
             return self.everybody() & ~<uint32_t> s.committed
         return <uint32_t> 1 << s.seat if s.phase == ROLL else 0
+
+    cdef int outcome(self, const void* state) noexcept nogil:
+        """The face of the die just rolled. Bids are no chance, and too many to tell apart."""
+        cdef const State* s = <const State*> state
+        if s.phase == BID or s.tricks_played == 0 and s.trick_count == 0:
+            return NO_FACE
+        return s.trick_faces[s.trick_count - 1] if s.trick_count else s.last_faces[self.seat_count - 1]
 
     cdef bint horizon(self, const void* state) noexcept nogil:
         return (<const State*> state).phase == BOOKED
