@@ -15,7 +15,7 @@ from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
 
 THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
-STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are exploration, or not learned away yet
+STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are not learned away yet
 
 
 class IsmctsPlayer:

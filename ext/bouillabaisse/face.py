@@ -103,7 +103,7 @@ class BouillabaisseFace:
 
     def hand_size(self, state: State, seat: int) -> int:
         """How many cards a seat holds, from public facts."""
-        played_now = (seat - state["leader"]) % self.seat_count < state["trick_count"]
+        played_now = bool((seat - state["leader"]) % self.seat_count < state["trick_count"])
         return self.deck.hand_size - int(state["tricks_played"]) - played_now
 
     def _in_order(self, leader: int, cards: list[int] | tuple[()]) -> tuple[tuple[int, str], ...]:

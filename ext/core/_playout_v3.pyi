@@ -1,4 +1,6 @@
 from tavolata.ext.core.game import Game, PlayoutLoop
 
 class Loop(PlayoutLoop):
-    def first_rounds(self, game: Game, count: int, seed: int, policy: int, generic: bool) -> int: ...
+    def first_rounds(
+        self, game: Game, count: int, seed: int, policy: int, generic: bool
+    ) -> int: ...

@@ -1,12 +1,12 @@
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.records import ChanceOutcome, Decision, NumberedEvent
 
 LOG_DOMAIN: Final[bytes]
 EVENT_MATCH_ENDED: Final[int]
-Script = Mapping[tuple[str, int, int], int | list[int]]
+Script: TypeAlias = Mapping[tuple[str, int, int], int | list[int]]
 
 def checked_build() -> bool: ...
 def header_of(game: Game, commitment: str = "") -> bytes: ...
