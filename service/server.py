@@ -131,7 +131,7 @@ class Server:
         entropy = SystemEntropy()
         store = SqliteStore(settings.db)
         thinking = ThinkingThreads(settings.thread_count)
-        self._core = make_core(settings, store, SystemClock(), entropy, thinking, self._failed)
+        self.core = make_core(settings, store, SystemClock(), entropy, thinking, self._failed)
         limits = Limits(settings.calls_max, settings.streams_max, settings.message_bytes_max)
         self._calls = Calls(limits, entropy)
         self._server = grpc.aio.server(options=_options(settings))
@@ -140,18 +140,18 @@ class Server:
         try:
             self.port = self._listen()
         except BaseException:
-            await self._core.close()
+            await self.core.close()
             raise
         await self._server.start()
         self._background = [
-            asyncio.create_task(self._core.take_up()),
+            asyncio.create_task(self.core.take_up()),
             asyncio.create_task(self._sweep()),
         ]
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
         log.info("server.serving", bind=settings.bind, port=self.port, db=str(settings.db))
 
     def _add_services(self, entropy: Entropy) -> None:
-        core = self._core
+        core = self.core
         handlers = TableService(core.lobby, core.playing, core.hub, entropy)
         self._server.add_generic_rpc_handlers(
             (
@@ -189,7 +189,7 @@ class Server:
         while True:
             await asyncio.sleep(SWEEP_S)
             try:
-                await self._core.sweep()
+                await self.core.sweep()
             except Exception:
                 log.exception("sweep.failed")
 
@@ -217,10 +217,10 @@ class Server:
         self._calls.stopping = True
         for task in self._background:
             task.cancel()
-        self._core.hub.end_all()
+        self.core.hub.end_all()
         await self._server.stop(self._settings.stop_s)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._core.close(), self._settings.stop_s)
+            await asyncio.wait_for(self.core.close(), self._settings.stop_s)
         log.info("server.stopped")
 
 

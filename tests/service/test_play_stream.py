@@ -1,0 +1,235 @@
+"""PlayStream: many seats over one stream, with the results and guarantees of the single calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+import grpc
+import pytest
+
+from tavolata.v1 import errors_pb2
+from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.event_pb2 import ClosingReason
+from tavolata.v1.play_pb2 import AttachSeat, DetachSeat, Ping, PlayAttached
+from tests.service.house import House, Sitting, fresh_id
+
+DETACHED = ClosingReason.CLOSING_REASON_DETACHED
+
+
+class Stream:
+    """A PlayStream with its messages sorted by handle."""
+
+    def __init__(self, house: House) -> None:
+        self.call: Any = house.stub.PlayStream()
+
+    async def send(self, **message: Any) -> None:
+        await self.call.write(pb.PlayStreamRequest(**message))
+
+    async def read(self) -> pb.PlayStreamResponse:
+        message = await asyncio.wait_for(self.call.read(), 20)
+        assert message is not grpc.aio.EOF, "the stream ended"
+        return message  # type: ignore[no-any-return]
+
+    async def attach(self, handle: int, sitting: Sitting, seat: int | None, **more: Any) -> None:
+        token = "" if seat is None else sitting.tokens[seat]
+        await self.send(
+            attach=AttachSeat(handle=handle, table_id=sitting.table_id, token=token, **more)
+        )
+
+
+async def test_one_stream_plays_whole_matches_in_all_seats_of_two_tables(house: House) -> None:
+    sittings = [await house.sitting(2), await house.sitting(3, game="mino_dice")]
+    stream = Stream(house)
+    seats: dict[int, tuple[Sitting, int]] = {}
+    for sitting in sittings:
+        for seat in sitting.tokens:
+            handle = len(seats) + 1
+            seats[handle] = (sitting, seat)
+            await stream.attach(handle, sitting, seat, with_views=True)
+    asked: set[tuple[int, int]] = set()
+    sent: dict[str, int] = {}
+    receipts: dict[str, Any] = {}
+    numbers: dict[int, list[int]] = defaultdict(list)
+    closed = 0
+    while closed < len(seats):
+        message = await stream.read()
+        handle = message.handle
+        match message.WhichOneof("message"):
+            case "attached":
+                assert message.attached.seat == seats[handle][1]
+            case "event":
+                numbers[handle].append(message.event.number)
+            case "snapshot":
+                view = message.snapshot.view
+                if view.legal_actions and (handle, view.turn) not in asked:
+                    asked.add((handle, view.turn))
+                    request_id = fresh_id()
+                    sent[request_id] = handle
+                    await stream.send(
+                        play=PlayAttached(
+                            handle=handle,
+                            request_id=request_id,
+                            turn=view.turn,
+                            action=view.legal_actions[0],
+                        )
+                    )
+            case "result":
+                assert message.result.HasField("receipt"), message.result
+                assert sent[message.result.request_id] == handle
+                receipts[message.result.request_id] = message.result.receipt
+            case "closing":
+                assert message.closing.reason == ClosingReason.CLOSING_REASON_MATCH_FINISHED
+                closed += 1
+    while len(receipts) < len(sent):
+        message = await stream.read()
+        receipts[message.result.request_id] = message.result.receipt
+    await stream.call.done_writing()
+    assert await stream.call.read() is grpc.aio.EOF
+    assert await stream.call.code() == grpc.StatusCode.OK
+    for handle, (sitting, _) in seats.items():
+        last = (await house.table(sitting.table_id)).last_event
+        assert numbers[handle] == list(range(numbers[handle][0], last + 1))
+    decisions = house.rows("SELECT count(*) FROM entries WHERE kind = 'played'")[0][0]
+    assert decisions == len(sent)
+
+
+async def test_a_refusal_leaves_the_stream_open_and_says_what_a_call_would_say(
+    house: House,
+) -> None:
+    sitting = await house.sitting(2)
+    mover = (await house.view(sitting.table_id)).seats_to_act[0]
+    view = await house.view(sitting.table_id, sitting.tokens[mover])
+    stream = Stream(house)
+
+    async def refused(handle: int, **message: Any) -> Any:
+        await stream.send(**message)
+        while True:
+            answer = await stream.read()
+            assert answer.handle == handle or not answer.HasField("refused")
+            if answer.HasField("refused"):
+                return answer.refused
+            if answer.HasField("result"):
+                return answer.result.refused
+
+    def play(handle: int, **fields: Any) -> PlayAttached:
+        right = {
+            "handle": handle,
+            "request_id": fresh_id(),
+            "turn": view.turn,
+            "action": view.legal_actions[0],
+        }
+        return PlayAttached(**(right | fields))
+
+    reason = errors_pb2.ErrorReason
+    found = await refused(0)
+    assert found.reason == reason.ERROR_REASON_INVALID_FIELD
+    found = await refused(7, play=play(7))
+    assert found.reason == reason.ERROR_REASON_UNKNOWN_HANDLE
+    assert found.metadata == {"handle": "7"}
+    found = await refused(7, detach=DetachSeat(handle=7))
+    assert found.reason == reason.ERROR_REASON_UNKNOWN_HANDLE
+    found = await refused(0, attach=AttachSeat(table_id=sitting.table_id))
+    assert found.reason == reason.ERROR_REASON_INVALID_FIELD
+    found = await refused(1, attach=AttachSeat(handle=1, table_id="nowhere"))
+    assert found.reason == reason.ERROR_REASON_TABLE_NOT_FOUND
+    found = await refused(
+        1, attach=AttachSeat(handle=1, table_id=sitting.table_id, token="A" * 43)
+    )
+    assert found.reason == reason.ERROR_REASON_BAD_TOKEN
+    assert found.code == grpc.StatusCode.UNAUTHENTICATED.value[0]
+    await stream.attach(1, sitting, mover)
+    found = await refused(1, attach=AttachSeat(handle=1, table_id=sitting.table_id))
+    assert found.reason == reason.ERROR_REASON_HANDLE_IN_USE
+    found = await refused(1, play=play(1, turn=5))
+    assert found.reason == reason.ERROR_REASON_STALE_TURN
+    assert found.metadata == {"turn": "5", "current_turn": "0"}
+    found = await refused(1, play=play(1, request_id=""))
+    assert found.reason == reason.ERROR_REASON_REQUEST_ID_REQUIRED
+    await stream.attach(2, sitting, None)
+    found = await refused(2, play=play(2))
+    assert found.reason == reason.ERROR_REASON_MISSING_TOKEN
+    assert house.rows("SELECT count(*) FROM entries WHERE kind = 'played'") == [(0,)]
+    await stream.send(play=play(1))
+    while not (answer := await stream.read()).HasField("result"):
+        pass
+    assert answer.result.receipt.turn == 1
+    stream.call.cancel()
+
+
+async def test_an_action_is_idempotent_across_the_stream_and_the_single_call(
+    house: House,
+) -> None:
+    sitting = await house.sitting(2)
+    mover = (await house.view(sitting.table_id)).seats_to_act[0]
+    token = sitting.tokens[mover]
+    view = await house.view(sitting.table_id, token)
+    receipt = (await house.play(sitting.table_id, token, view, request_id="both")).receipt
+    stream = Stream(house)
+    await stream.attach(1, sitting, mover)
+    for _ in range(2):
+        await stream.send(
+            play=PlayAttached(
+                handle=1, request_id="both", turn=view.turn, action=view.legal_actions[0]
+            )
+        )
+        while not (answer := await stream.read()).HasField("result"):
+            pass
+        assert answer.result.receipt == receipt
+    stream.call.cancel()
+    assert house.rows("SELECT count(*) FROM entries WHERE kind = 'played'") == [(1,)]
+
+
+async def test_a_handle_that_was_detached_can_be_used_again_and_the_seat_is_kept(
+    house: House,
+) -> None:
+    sitting = await house.sitting(2)
+    stream = Stream(house)
+    for seat in (0, 1):
+        await stream.attach(5, sitting, seat)
+        assert (await stream.read()).attached.seat == seat
+        await stream.send(detach=DetachSeat(handle=5))
+        while not (answer := await stream.read()).HasField("closing"):
+            pass
+        assert answer.closing.reason == DETACHED
+    stream.call.cancel()
+    table = await house.table(sitting.table_id)
+    assert [seat.occupant.HasField("person") for seat in table.seats] == [True, True]
+
+
+async def test_half_closing_brings_the_closings_and_status_ok(house: House) -> None:
+    sitting = await house.sitting(2)
+    stream = Stream(house)
+    await stream.send(ping=Ping(payload=42))
+    assert (await stream.read()).pong.payload == 42
+    for handle in (1, 2):
+        await stream.attach(handle, sitting, handle - 1)
+    await stream.call.done_writing()
+    closings = []
+    while (message := await asyncio.wait_for(stream.call.read(), 20)) is not grpc.aio.EOF:
+        if message.HasField("closing"):
+            closings.append((message.handle, message.closing.reason))
+    assert sorted(closings) == [(1, DETACHED), (2, DETACHED)]
+    assert await stream.call.code() == grpc.StatusCode.OK
+
+
+async def test_a_stopping_server_closes_the_handles_and_the_stream(house: House) -> None:
+    sitting = await house.sitting(2)
+    stream = Stream(house)
+    await stream.attach(1, sitting, 0)
+    assert (await stream.read()).HasField("attached")
+    assert house.server is not None
+    stopping = asyncio.create_task(house.server.stop())
+    closing = None
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        while True:
+            message = await stream.read()
+            if message.HasField("closing"):
+                closing = message.closing
+    assert closing is not None
+    assert closing.reason == ClosingReason.CLOSING_REASON_SHUTTING_DOWN
+    assert error.value.code() == grpc.StatusCode.UNAVAILABLE
+    await stopping
+    house.server = None
+    await house.channel.close()
