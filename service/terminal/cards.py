@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tavolata.service.terminal.words import listed
 from tavolata.v1 import card_pb2
 
 _SHORT_RANKS = {value: name for value, name in enumerate("  23456789TJQKA") if name != " "}
@@ -48,8 +47,9 @@ def drawn_card(value: card_pb2.Card.ValueType) -> str:
 
 
 def by_suit(cards: Iterable[card_pb2.Card.ValueType]) -> str:
-    """`clubs 2, 7, ace; hearts queen`: shorter to listen to than card by card."""
+    """`: clubs 2, 7, ace; hearts queen`, shorter than card by card; empty for no cards."""
     suits: dict[str, list[str]] = {}
     for value in cards:
         suits.setdefault(suit(suit_of(value)), []).append(rank(rank_of(value)))
-    return "; ".join(f"{name} {', '.join(ranks)}" for name, ranks in suits.items()) or listed([])
+    told = "; ".join(f"{name} {', '.join(ranks)}" for name, ranks in suits.items())
+    return told and f": {told}"

@@ -51,8 +51,9 @@ class Choosing:
         return [choice for _, choice in self._marked(view)[1]]
 
     def anything_goes(self, view: view_pb2.View) -> bool:
-        """Whether every choice is allowed now."""
-        return not self._marked(view)[1]
+        """Whether there are several choices and all of them are allowed now."""
+        legal, other = self._marked(view)
+        return len(legal) > 1 and not other
 
     def may(self, view: view_pb2.View) -> str:
         """What can be chosen now, in a sentence."""

@@ -258,7 +258,10 @@ class Session:
             self._choosing.chosen = None
 
     async def _why(self, name: str, view: view_pb2.View) -> None:
-        """Which rule forbids a choice, in the server's words and those of the rule."""
+        """Which rule forbids a choice, in the words of the rules."""
+        if not self.my_turn:
+            self._voice.say(turn_told(view, self.screen, self.room))
+            return
         choices = [self._choosing.find(name, view)] if name else self._choosing.forbidden(view)
         if not choices:
             self._voice.say("Everything you have is allowed now.")

@@ -27,6 +27,11 @@ def capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def without_option(rule: str) -> str:
+    """A plain rule without what it says about its option: a table has one of the values."""
+    return re.sub(r" Option \w+ = .*", "", rule)
+
+
 def plain(markdown: str) -> str:
     """A rule without its marks, in one paragraph; rows of tables become clauses."""
     lines = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from tavolata.service.terminal.cards import by_suit, card, drawn_card, rank, short_card, suit
 from tavolata.service.terminal.screen import Choice, Room
-from tavolata.service.terminal.words import capital, counted, listed, number
+from tavolata.service.terminal.words import capital, counted, listed, number, without_option
 from tavolata.v1 import bouillabaisse_pb2 as pb
 from tavolata.v1 import card_pb2, game_pb2, view_pb2
 
@@ -44,7 +44,7 @@ def _round_started(event: pb.BouillabaisseRoundStarted, room: Room) -> str:
 def _dealt(event: pb.BouillabaisseDealt, room: Room) -> str:
     if event.seat != room.me:
         return ""
-    return f"You hold {counted(event.count, 'card')}: {by_suit(event.cards.cards)}."
+    return f"You hold {counted(event.count, 'card')}{by_suit(event.cards.cards)}."
 
 
 def _trick_taken(event: pb.BouillabaisseTrickTaken, room: Room) -> str:
@@ -110,7 +110,7 @@ def holding(view: view_pb2.View, room: Room) -> str:
     game = view.game.bouillabaisse
     return " ".join(
         f"{room.Who(seat)} {'hold' if seat == room.me else 'holds'} "
-        f"{counted(each.hand_size, 'card')}: {by_suit(each.hand.cards)}."
+        f"{counted(each.hand_size, 'card')}{by_suit(each.hand.cards)}."
         for seat, each in enumerate(game.seats)
         if each.HasField("hand")
     )
@@ -157,7 +157,7 @@ def rules_now(view: view_pb2.View, room: Room) -> str:
         ):
             sentences.append("All or nothing has no effect in this round.")
         else:
-            sentences.append(f"All or nothing is on. {room.rules.get(extra, '')}")
+            sentences.append(f"All or nothing is on. {without_option(room.rules.get(extra, ''))}")
     return " ".join(sentences)
 
 

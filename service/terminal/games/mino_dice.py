@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import Choice, Room
-from tavolata.service.terminal.words import capital, counted, listed, number
+from tavolata.service.terminal.words import capital, counted, listed, number, without_option
 from tavolata.v1 import game_pb2, view_pb2
 from tavolata.v1 import mino_dice_pb2 as pb
-
-_SHORT = {
-    pb.MINO_DICE_KIND_MINOTAUR: "min",
-    pb.MINO_DICE_KIND_GRIFFIN: "gri",
-    pb.MINO_DICE_KIND_MERMAID: "mer",
-    pb.MINO_DICE_KIND_RED: "re",
-    pb.MINO_DICE_KIND_YELLOW: "ye",
-    pb.MINO_DICE_KIND_PURPLE: "pu",
-    pb.MINO_DICE_KIND_GRAY: "gr",
-}
 
 
 def kind(value: pb.MinoDiceKind.ValueType) -> str:
@@ -35,10 +25,13 @@ def face(value: pb.MinoDiceFace.ValueType) -> str:
     return pb.MinoDiceFace.Name(value).removeprefix("MINO_DICE_FACE_").lower()
 
 
-def _dice(kinds: Iterable[pb.MinoDiceKind.ValueType]) -> str:
-    return listed(
-        kind(value) if count == 1 else f"{count} {kind(value)}"
-        for value, count in Counter(kinds).items()
+def _dice(kinds: Sequence[pb.MinoDiceKind.ValueType]) -> str:
+    """`: 2 red and mermaid`; empty for none."""
+    if not kinds:
+        return ""
+    counts = Counter(kinds).items()
+    return ": " + listed(
+        kind(value) if count == 1 else f"{count} {kind(value)}" for value, count in counts
     )
 
 
@@ -66,7 +59,7 @@ def _hand_started(event: pb.MinoDiceHandStarted, room: Room) -> str:
 def _drawn(event: pb.MinoDiceDrawn, room: Room) -> str:
     if event.seat != room.me:
         return ""
-    return f"You hold {counted(event.count, 'die', 'dice')}: {_dice(event.dice.kinds)}."
+    return f"You hold {counted(event.count, 'die', 'dice')}{_dice(event.dice.kinds)}."
 
 
 def _bid_committed(event: pb.MinoDiceBidCommitted, room: Room) -> str:
@@ -156,7 +149,7 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
     return [
         Choice(
             kind(value),
-            _SHORT[value],
+            kind(value),
             game_pb2.Action(mino_dice=pb.MinoDiceAction(roll=pb.MinoDiceRoll(kind=value))),
             count=count,
         )
@@ -167,7 +160,7 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
 def holding(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     mine = view.game.mino_dice.seats[view.viewer_seat]
-    return f"You hold {counted(mine.dice_count, 'die', 'dice')}: {_dice(mine.dice.kinds)}."
+    return f"You hold {counted(mine.dice_count, 'die', 'dice')}{_dice(mine.dice.kinds)}."
 
 
 def on_table(view: view_pb2.View, room: Room) -> str:
@@ -205,7 +198,7 @@ def rules_now(view: view_pb2.View, room: Room) -> str:
     return " ".join(
         [
             f"Hand {game.hand}, {counted(game.hand, 'die', 'dice')} each.",
-            *(room.rules.get(each, "") for each in numbers),
+            *(without_option(room.rules.get(each, "")) for each in numbers),
             f"At this table: {options}." if options else "",
         ]
     ).strip()
