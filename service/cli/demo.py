@@ -55,8 +55,8 @@ async def _demo(console: Console, wish: Wish, games: Sequence[str]) -> int:
     """The exit code."""
     from tavolata.ext.core.record import RecordError, RecordMismatch
     from tavolata.service.cli.demo_match import DemoFailed
-    from tavolata.service.cli.demo_server import ServerFailed, own_server
     from tavolata.service.client import ServiceError
+    from tavolata.service.own_server import ServerFailed, own_server
 
     began = time.monotonic()
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 _START_S = 30.0
@@ -27,17 +29,22 @@ class OwnServer:
 
 
 @asynccontextmanager
-async def own_server() -> AsyncIterator[OwnServer]:
-    """A running service. Raises ServerFailed with the end of its log."""
-    with tempfile.TemporaryDirectory(prefix="tavolata-demo-") as folder:
+async def own_server(*flags: str, core: int | None = None) -> AsyncIterator[OwnServer]:
+    """A running service, with more flags for `serve` and on one core if that is asked for.
+
+    Raises ServerFailed with the end of its log.
+    """
+    with tempfile.TemporaryDirectory(prefix="tavolata-own-") as folder:
         store, log = Path(folder) / "tavolata.db", Path(folder) / "log"
         with log.open("wb") as err:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tavolata", "serve", "--db", str(store)),
                 *("--bind", "127.0.0.1:0", "--print-port"),
+                *flags,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=err,
+                preexec_fn=None if core is None else partial(os.sched_setaffinity, 0, {core}),
             )
         try:
             yield OwnServer(await _target(process, log), store)
