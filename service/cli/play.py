@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tavolata.service.terminal.table import Wanted
     from tavolata.service.terminal.voice import Voice
 
+_CALL_S = 10.0  # somebody is waiting
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -114,7 +116,7 @@ def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
 
 
 async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
-    from tavolata.service.client import connect
+    from tavolata.service.client import RetryPolicy, connect
     from tavolata.service.terminal.client import play_at
     from tavolata.service.terminal.embedded import embedded_server
     from tavolata.service.terminal.lines import TypedLines
@@ -122,7 +124,9 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
 
     async with AsyncExitStack() as stack:
         target = place.server or await stack.enter_async_context(embedded_server(place.db))
-        connection = await stack.enter_async_context(connect(target))
+        connection = await stack.enter_async_context(
+            connect(target, policy=RetryPolicy(call_s=_CALL_S))
+        )
         lines = TypedLines(sys.stdin)
         if place.table_id:
             seat = await sit_down(connection, place.table_id, wanted.name, place.seat, place.token)

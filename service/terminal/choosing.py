@@ -21,9 +21,12 @@ class Choosing:
         self._screen = screen
 
     def begin_turn(self, view: view_pb2.View) -> None:
-        """Forget what was chosen for another turn; what is the only thing allowed is chosen."""
-        legal = self._marked(view)[0]
-        self.chosen = legal[0][1] if len(legal) == 1 else None
+        """Choose what is the only thing allowed; what was chosen ahead stays if it is allowed."""
+        legal = [choice for _, choice in self._marked(view)[0]]
+        if len(legal) == 1:
+            self.chosen = legal[0]
+        elif self.chosen not in legal:
+            self.chosen = None
 
     def find(self, text: str, view: view_pb2.View) -> Choice:
         """The choice that is meant: by `#` and its number, its name, or the beginnings of words."""
@@ -60,9 +63,10 @@ class Choosing:
         legal, other = self._marked(view)
         if len(legal) == 1:
             return f"You can only choose {legal[0][1].name}. Press Enter."
+        ahead = f"You have chosen {self.chosen.name}. " if self.chosen is not None else ""
         if not other and len(legal) > _MANY:
-            return "Any may be chosen."
-        return f"Choose: {_items(legal)}."
+            return f"{ahead}Any may be chosen."
+        return f"{ahead}Choose: {_items(legal)}."
 
     def listing(self, view: view_pb2.View, room: Room) -> str:
         """What the seat holds, numbered; what is not allowed now comes last."""

@@ -13,7 +13,6 @@ from tavolata.service.terminal.lines import Lines
 from tavolata.service.terminal.session import Session
 from tavolata.service.terminal.table import rules_of
 from tavolata.service.terminal.voice import Tone, Voice
-from tavolata.v1 import table_pb2
 
 _FAREWELL_S = 2.0
 
@@ -24,12 +23,14 @@ async def play_at(server: Connection, seat: Seat, lines: Lines, voice: Voice) ->
     Raises ServiceError if the table can't be followed.
     """
     table = await server.table(seat.table_id)
-    if table.state != table_pb2.TABLE_STATE_OPEN:
-        await seat.refresh()  # so that the first key is answered from it
     game = await server.game(table.settings.game_id)
     session = Session(seat, game, await rules_of(server, game.game_id), voice)
     voice.say(f"{game.title}. Type ? and Enter for the keys.")
     following = asyncio.create_task(session.follow())
+    # The first key is to be answered from what there is.
+    first = asyncio.create_task(session.ready.wait())
+    await asyncio.wait({following, first}, return_when=asyncio.FIRST_COMPLETED)
+    first.cancel()
     typing = asyncio.create_task(lines.next())
     try:
         while not session.gone:

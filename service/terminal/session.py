@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -36,6 +37,7 @@ class Session:
         voice: Voice,
     ) -> None:
         self.seat = seat
+        self.ready = asyncio.Event()  # the first snapshot is here
         self.over = False  # the match is over or the seat is gone; the person may still read
         self.gone = False  # the person wants to leave the client
         self.save_as: str | None = None
@@ -84,6 +86,7 @@ class Session:
             self._tell_event(update)
         elif isinstance(update, event_pb2.Snapshot):
             self._tell_snapshot(update)
+            self.ready.set()
         else:
             self.over = True
             self._tell(closing_told(update), Tone.TURN)
@@ -101,8 +104,7 @@ class Session:
                 self._tell(self._waiting(), Tone.TURN)
             return
         if snapshot.reason == event_pb2.SNAPSHOT_REASON_START and not snapshot.view.result.seats:
-            self._tell("The match is in progress.", Tone.TURN)
-            self._tell(self.screen.rules_now(snapshot.view, self.room), Tone.EVENT)
+            self._tell("The match is in progress. R tells the rules, S the scores.", Tone.TURN)
             self._tell(self.screen.holding(snapshot.view, self.room), Tone.EVENT)
         if self.my_turn and snapshot.view.turn != self._asked_turn:
             self._asked_turn = snapshot.view.turn
@@ -292,6 +294,7 @@ class Session:
 
     async def _start(self) -> None:
         await self.seat.start()
+        await self.seat.refresh()  # so that the next key is answered from it
 
     def _help(self) -> str:
         choices = self.screen.choices(self.view) if self.view is not None else ()

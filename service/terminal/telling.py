@@ -13,6 +13,11 @@ _CONTROL = {
     table_pb2.SEAT_CONTROL_TIMED_OUT: "ran out of time; the AI plays for this seat for now",
     table_pb2.SEAT_CONTROL_RESIGNED: "has resigned; the AI plays this seat to the end",
 }
+_OWN_CONTROL = {
+    table_pb2.SEAT_CONTROL_LEFT: "You have left; the AI plays for you until you return",
+    table_pb2.SEAT_CONTROL_TIMED_OUT: "You ran out of time; the AI plays for you until you act",
+    table_pb2.SEAT_CONTROL_RESIGNED: "You have resigned; the AI plays your seat to the end",
+}
 _CLOSINGS = {
     event_pb2.CLOSING_REASON_MATCH_FINISHED: "The match is over.",
     event_pb2.CLOSING_REASON_MATCH_ABORTED: "The table was closed; there is no result.",
@@ -45,6 +50,8 @@ def _seat_changed(seat: table_pb2.Seat, room: Room) -> str:
     if which == "open":
         return f"Seat {seat.seat} is open."
     if seat.control in _CONTROL:
+        if seat.seat == room.me:
+            return f"{_OWN_CONTROL[seat.control]}."
         return f"Seat {seat.seat}, {who}, {_CONTROL[seat.control]}."
     return f"Seat {seat.seat}: {'you' if seat.seat == room.me else who}."
 
@@ -74,7 +81,7 @@ def seats_told(seats: Iterable[table_pb2.Seat], room: Room) -> str:
     told = (
         f"seat {numbers[0]} {who}"
         if len(numbers) == 1
-        else f"seats {numbers[0]} to {numbers[-1]} {who}"
+        else f"seats {numbers[0]} {'and' if len(numbers) == 2 else 'to'} {numbers[-1]} {who}"
         for who, numbers in groups
     )
     return f"{capital('; '.join(told))}."

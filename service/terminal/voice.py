@@ -14,10 +14,10 @@ Colour = Literal["auto", "never", "always"]
 class Tone(Enum):
     """What kind of message it is; the value is its SGR colour code."""
 
-    ANSWER = ""
-    EVENT = "2"
+    EVENT = ""
+    ANSWER = "36"
     TURN = "1;32"
-    SCORE = "36"
+    SCORE = "1"
     TROUBLE = "33"
 
 

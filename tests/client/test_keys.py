@@ -301,6 +301,25 @@ def test_a_turn_says_what_is_led_and_what_may_be_played(cards: Desk) -> None:
     assert told == "Your turn. Hearts are led. Choose: #2 4 of hearts; #3 king of hearts."
 
 
+async def test_what_was_chosen_ahead_is_there_when_the_turn_comes(server: Connection) -> None:
+    desk = Desk(server, positions.cards_between_tricks(), table_of("bouillabaisse"))
+    assert (await desk.said("kh")).startswith("Chosen: king of hearts. It is AI 2's turn")
+    assert desk.turn(positions.cards_in_round_five()) == (
+        "Your turn. Hearts are led. You have chosen king of hearts. "
+        "Choose: #2 4 of hearts; #3 king of hearts."
+    )
+    assert desk.session.chosen_action == positions.play("KH")
+
+
+async def test_what_was_chosen_ahead_is_forgotten_if_it_may_not_be_played(
+    server: Connection,
+) -> None:
+    desk = Desk(server, positions.cards_between_tricks(), table_of("bouillabaisse"))
+    await desk.said("qs")
+    desk.turn(positions.cards_in_round_five())
+    assert desk.session.chosen_action is None
+
+
 async def test_a_single_legal_action_is_chosen_already(dice: Desk) -> None:
     told = dice.turn(positions.dice_in_a_trick())
     assert told == (
