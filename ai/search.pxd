@@ -22,7 +22,6 @@ cdef struct Node:        # an edge and the node it leads to; 32 bytes
 cdef struct RootAction:      # what is kept of an action of the deciding seat at the root
     int action
     uint32_t visits
-    uint32_t availability
     double square            # sum of squares of the seat's utility
     double utility[SEATS_MAX]    # sums
     double score[SEATS_MAX]      # sums of totals at the horizon

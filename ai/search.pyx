@@ -1,5 +1,5 @@
 """A search tree of one thread: its memory, its limits, and what it knows at the end."""
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
 from tavolata.ai.stop cimport Stop
@@ -64,8 +64,26 @@ cdef class Searcher:
         for i in range(self.root_count):
             row = self.root[i]
             rows.append({
-                "action": row.action, "visits": row.visits, "availability": row.availability,
+                "action": row.action, "visits": row.visits,
                 "square": row.square, "strategy": row.strategy,
                 "utility": [row.utility[s] for s in range(n)], "score": [row.score[s] for s in range(n)],
             })
         return self.iterations, self.used, self.elapsed_ms, rows
+
+    def tree(self) -> list:
+        """Every node in the order made: (parent, actor, action, visits, availability, reward).
+
+        Node 0 is the root; an actor of -1 is an outcome of chance. For tests and for looking at.
+        """
+        cdef uint32_t child
+        rows = []
+        parents = [0] * self.used
+        for index in range(self.used):
+            child = self.nodes[index].first_child
+            while child != NO_NODE:
+                parents[child] = index
+                child = self.nodes[child].next_sibling
+        for index in range(self.used):
+            node = self.nodes[index]
+            rows.append((parents[index], node.actor, node.action, node.visits, node.availability, node.reward))
+        return rows
