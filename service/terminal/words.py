@@ -34,13 +34,15 @@ def without_option(rule: str) -> str:
 
 def plain(markdown: str) -> str:
     """A rule without its marks, in one paragraph; rows of tables become clauses."""
-    lines = []
+    lines: list[str] = []
     for line in markdown.splitlines():
         text = line.strip()
         if re.fullmatch(r"\|[-| ]+\|", text):
             continue
         if text.startswith("|"):
             text = ": ".join(cell.strip() for cell in text.strip("|").split("|")) + ";"
+        elif lines and lines[-1].endswith(";"):
+            lines[-1] = lines[-1].rstrip(";") + "."
         lines.append(text)
     text = " ".join(" ".join(lines).split())
     return re.sub(r"\*\*|`|(?<!\w)\*|\*(?!\w)", "", text)

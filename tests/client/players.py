@@ -23,14 +23,20 @@ def answer_to(line: str) -> list[str]:
 
 
 class Reader(io.StringIO):
-    """An output that is read line by line by whoever types."""
+    """An output that is read line by line by whoever types.
+
+    blank: texts that are different each time, with what to show instead.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.blank: dict[str, str] = {}
         self.lines: asyncio.Queue[str] = asyncio.Queue()
         self._rest = ""
 
     def write(self, text: str) -> int:
+        for each, shown in self.blank.items():
+            text = text.replace(each, shown)
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self.lines.put_nowait(line)
