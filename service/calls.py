@@ -53,7 +53,13 @@ class Calls:
         self._entropy = entropy
         self._calls = 0
         self._streams = 0
+        self.idle = asyncio.Event()  # no call is being answered
+        self.idle.set()
         self.stopping = False
+
+    def _ended(self) -> None:
+        if not self._calls and not self._streams:
+            self.idle.set()
 
     def handler_of(self, service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
         """A handler for every method of the service that the servicer has."""
@@ -103,10 +109,12 @@ class Calls:
                 if self._calls >= self._limits.calls:
                     raise refuse.limit_exceeded("calls at a time", self._limits.calls, 0.5)
                 self._calls += 1
+                self.idle.clear()
                 try:
                     return await call(request, context)
                 finally:
                     self._calls -= 1
+                    self._ended()
             except Refused as refused:
                 log.debug("call.refused", reason=refused.reason_name)
                 status = to_status(refused)
@@ -129,12 +137,14 @@ class Calls:
                 if self._streams >= self._limits.streams:
                     raise refuse.limit_exceeded("streams at a time", self._limits.streams, 5.0)
                 self._streams += 1
+                self.idle.clear()
                 try:
                     async for response in call(request, context):
                         yield response
                     return
                 finally:
                     self._streams -= 1
+                    self._ended()
             except Refused as refused:
                 log.debug("call.refused", reason=refused.reason_name)
                 status = to_status(refused)

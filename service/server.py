@@ -41,6 +41,7 @@ _CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 SERVICES = (_CATALOG.full_name, _TABLES.full_name)
 SWEEP_S = 30.0
+LAST_GRACE_S = 0.25
 # A request beyond our own limit gets a reason; one beyond this is refused by the transport.
 TRANSPORT_BYTES = 4 << 20
 
@@ -120,6 +121,7 @@ class Server:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._asked = asyncio.Event()
         self._failed = asyncio.Event()
         self._background: list[asyncio.Task[None]] = []
         self.port = 0
@@ -197,13 +199,15 @@ class Server:
         for name in ("", *SERVICES):
             await self._health.set(name, status)
 
-    async def serve(self) -> bool:
-        """Run until SIGTERM or SIGINT, then stop in good order; False if the store has failed."""
-        asked = asyncio.Event()
+    def heed_signals(self) -> None:
+        """Let SIGTERM and SIGINT end `serve`; to be called before anybody knows the process."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, asked.set)
-        waiting = [asyncio.create_task(each.wait()) for each in (asked, self._failed)]
+            loop.add_signal_handler(number, self._asked.set)
+
+    async def serve(self) -> bool:
+        """Run until told to stop, then stop in good order; False if the store has failed."""
+        waiting = [asyncio.create_task(each.wait()) for each in (self._asked, self._failed)]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
@@ -218,7 +222,10 @@ class Server:
         for task in self._background:
             task.cancel()
         self.core.hub.end_all()
-        await self._server.stop(self._settings.stop_s)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._calls.idle.wait(), self._settings.stop_s)
+        # Still open are streams of the standard services, which never end by themselves.
+        await self._server.stop(LAST_GRACE_S)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.core.close(), self._settings.stop_s)
         log.info("server.stopped")

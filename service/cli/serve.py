@@ -81,9 +81,10 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
 
     assert isinstance(chosen, Settings)  # noqa: S101
     server = Server(chosen)
+    server.heed_signals()
     try:
         await server.start()
-    except (FileInUse, UnknownSchema, BindRefused) as error:
+    except (FileInUse, UnknownSchema, BindRefused, OSError) as error:
         typer.echo(f"tavolata: {error}", err=True)
         return 1
     if print_port:

@@ -43,12 +43,14 @@ class UnknownSchema(Exception):
 
 def prepare(connection: apsw.Connection, path: str) -> None:
     """Make the schema in an empty file; UnknownSchema if the file holds anything else."""
-    connection.pragma("journal_mode", "wal")
-    connection.pragma("synchronous", "full")
-    version = connection.pragma("user_version")
-    application = connection.pragma("application_id")
-    empty = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]  # type: ignore[index]
+    try:
+        version = connection.pragma("user_version")
+        application = connection.pragma("application_id")
+        empty = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None
+    except apsw.NotADBError:
+        raise UnknownSchema(f"{path} is no SQLite file") from None
     if version == 0 and empty:
+        _be_durable(connection)
         with connection:
             connection.execute(_SCHEMA)
             connection.pragma("application_id", APPLICATION_ID)
@@ -60,3 +62,10 @@ def prepare(connection: apsw.Connection, path: str) -> None:
         raise UnknownSchema(
             f"{path} has schema version {version}; this program can open version {VERSION}"
         )
+    _be_durable(connection)
+
+
+def _be_durable(connection: apsw.Connection) -> None:
+    """What is committed is on the disk, whatever happens to process or machine."""
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")

@@ -244,7 +244,7 @@ class House:
         return decisions
 
     async def play_as_told(self, table_id: str, token: str) -> int:
-        """Play a seat by the views of a watch to the end of the match; how often it was its turn."""
+        """Play a seat by the views of a watch to the end of the match; how many decisions."""
         turns: set[int] = set()
         async for message in self.watch(table_id, token, with_views=True):
             view = message.snapshot.view

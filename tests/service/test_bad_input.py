@@ -1,4 +1,4 @@
-"""Bad input: each kind has its own status and reason, names what is allowed, and changes nothing."""
+"""Bad input: each has its own status and reason, names what is allowed, and changes nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def creating(
 ) -> Case:
     """A CreateTable that differs from a right one in these fields."""
     seats = fields.pop("seats", [CALLER, OPEN, OPEN, OPEN])
-    top = {key: fields.pop(key) for key in ("seed", "request_id") if key in fields}
+    top: dict[str, Any] = {key: fields.pop(key) for key in ("seed", "request_id") if key in fields}
     settings = {"game_id": "bouillabaisse"} | fields
 
     async def call(house: House, _: Sitting) -> Any:
@@ -127,7 +127,7 @@ async def test_a_table_that_cant_be_made_is_refused_with_what_is_allowed(
     assert house.rows("SELECT count(*) FROM tables") == [(0,)]
 
 
-# -- at a table -------------------------------------------------------------------------------------
+# -- at a table -----------------------------------------------------------------------------------
 
 Call = Callable[..., Awaitable[Any]]
 A_CARD = Action(bouillabaisse=BouillabaisseAction())
@@ -139,7 +139,7 @@ async def _play(house: House, sitting: Sitting, seat: int | None, **fields: Any)
     view = await house.view(sitting.table_id)
     mover = view.seats_to_act[0]
     own = await house.view(sitting.table_id, sitting.tokens[mover])
-    right = {
+    right: dict[str, Any] = {
         "request_id": fresh_id(),
         "table_id": sitting.table_id,
         "turn": view.turn,
@@ -198,7 +198,7 @@ BAD_CALLS = [
     Case("an illegal action", _illegal, INVALID, "ILLEGAL_ACTION", {"current_turn": "2"}),
     Case("joining a match in progress", lambda h, s: h.join(s.table_id), FAILED, "MATCH_STARTED",
          {}),
-    Case("joining with a wrong token", lambda h, s: h.join(s.table_id, token="x"), NOBODY,
+    Case("joining with a wrong token", lambda h, s: h.join(s.table_id, token="x"), NOBODY,  # noqa: S106
          "BAD_TOKEN", {}),
     Case("starting twice", lambda h, s: h.start(s.table_id, s.owner), FAILED, "MATCH_STARTED", {}),
     Case("starting without token", lambda h, s: h.start(s.table_id, None), NOBODY,
@@ -390,12 +390,12 @@ async def test_a_message_over_the_limit_is_refused_with_the_limit(house: House) 
 
 async def test_bytes_that_are_no_message_are_refused_and_are_no_fault(house: House) -> None:
     for method in ("CreateTable", "PlayAction", "GetView", "JoinTable"):
-        call = house.channel.unary_unary(f"/tavolata.v1.TableService/{method}")
+        call: Any = house.channel.unary_unary(f"/tavolata.v1.TableService/{method}")
         found = await refused(call(b"\xff\xff\xff\xff"))
         assert (found.code, found.reason) == (INVALID, "INVALID_FIELD")
-    call = house.channel.unary_stream("/tavolata.v1.TableService/WatchTable")
+    watch: Any = house.channel.unary_stream("/tavolata.v1.TableService/WatchTable")
     with pytest.raises(grpc.aio.AioRpcError) as error:
-        async for _ in call(b"\xff\xff\xff\xff"):
+        async for _ in watch(b"\xff\xff\xff\xff"):
             pass
     assert error.value.code() == INVALID
 

@@ -114,7 +114,7 @@ async def test_a_refusal_leaves_the_stream_open_and_says_what_a_call_would_say(
                 return answer.result.refused
 
     def play(handle: int, **fields: Any) -> PlayAttached:
-        right = {
+        right: dict[str, Any] = {
             "handle": handle,
             "request_id": fresh_id(),
             "turn": view.turn,
@@ -134,9 +134,7 @@ async def test_a_refusal_leaves_the_stream_open_and_says_what_a_call_would_say(
     assert found.reason == reason.ERROR_REASON_INVALID_FIELD
     found = await refused(1, attach=AttachSeat(handle=1, table_id="nowhere"))
     assert found.reason == reason.ERROR_REASON_TABLE_NOT_FOUND
-    found = await refused(
-        1, attach=AttachSeat(handle=1, table_id=sitting.table_id, token="A" * 43)
-    )
+    found = await refused(1, attach=AttachSeat(handle=1, table_id=sitting.table_id, token="A" * 43))
     assert found.reason == reason.ERROR_REASON_BAD_TOKEN
     assert found.code == grpc.StatusCode.UNAUTHENTICATED.value[0]
     await stream.attach(1, sitting, mover)
@@ -221,14 +219,11 @@ async def test_a_stopping_server_closes_the_handles_and_the_stream(house: House)
     assert (await stream.read()).HasField("attached")
     assert house.server is not None
     stopping = asyncio.create_task(house.server.stop())
-    closing = None
+    while not (message := await stream.read()).HasField("closing"):
+        pass
+    assert message.closing.reason == ClosingReason.CLOSING_REASON_SHUTTING_DOWN
     with pytest.raises(grpc.aio.AioRpcError) as error:
-        while True:
-            message = await stream.read()
-            if message.HasField("closing"):
-                closing = message.closing
-    assert closing is not None
-    assert closing.reason == ClosingReason.CLOSING_REASON_SHUTTING_DOWN
+        await stream.read()
     assert error.value.code() == grpc.StatusCode.UNAVAILABLE
     await stopping
     house.server = None

@@ -20,6 +20,7 @@ from tests.service.house import (
     fresh_id,
     house_in,
     refusal_of,
+    until,
 )
 
 FINISHED = ClosingReason.CLOSING_REASON_MATCH_FINISHED
@@ -79,12 +80,11 @@ async def test_a_watch_goes_on_across_a_restart_without_gap_or_duplicate(house: 
 
     async def watch() -> ClosingReason.ValueType:
         after = seen[-1].number if seen else 0
-        async for message in house.watch(
-            sitting.table_id, sitting.tokens[0], after_event=after
-        ):
+        async for message in house.watch(sitting.table_id, sitting.tokens[0], after_event=after):
             if message.HasField("closing"):
                 assert message.closing.resume_after == (seen[-1].number if seen else 0)
-                return message.closing.reason
+                reason: ClosingReason.ValueType = message.closing.reason
+                return reason
             seen.append(message.event)
         raise AssertionError("the watch ended without a closing message")
 
@@ -175,7 +175,7 @@ async def test_an_update_has_the_table_only_when_that_has_changed(house: House) 
     first = await watch.read()
     assert first.snapshot.HasField("table")
     await house.play_on(sitting, 1)
-    update = None
+    update: Any = None
     while update is None:
         message = await watch.read()
         if message.HasField("snapshot"):
@@ -203,7 +203,7 @@ async def test_a_watcher_that_does_not_read_is_moved_ahead_by_a_snapshot(
             ("grpc.use_local_subchannel_pool", 1),
         ]
         channel = grpc.aio.insecure_channel(house.target, options=options)
-        call = channel.unary_stream(
+        call: Any = channel.unary_stream(
             "/tavolata.v1.TableService/WatchTable",
             pb.WatchTableRequest.SerializeToString,
             pb.WatchTableResponse.FromString,
@@ -274,9 +274,11 @@ async def test_watchers_that_go_away_leave_nothing_behind(house: House) -> None:
     assert hub.count == 20
     for watch in watches:
         watch.cancel()
-    async with asyncio.timeout(10):
-        while hub.count:
-            await asyncio.sleep(0.01)
+
+    async def none_left() -> bool:
+        return hub.count == 0
+
+    await until(none_left)
 
 
 async def test_only_so_many_may_watch_one_table(tmp_path: Any) -> None:

@@ -1,0 +1,315 @@
+"""A server that is killed again and again under load: nothing acknowledged is lost or done twice.
+
+People play at several tables over real sockets, AI players beside them; the server process gets
+SIGKILL at random moments and is started again on the same file. Whoever has no answer repeats the
+call with the same request id. In the end every match must be over, and its record must have every
+acknowledged action exactly once, with the turn, seat and content it was acknowledged for, and
+reproduce the match; and every watcher must have got every event exactly once.
+
+    python -m tests.service.kill_loop --kills 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import random
+import signal
+import socket
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_status import rpc_status
+
+from tavolata.ext.core.record import replay
+from tavolata.ext.registry import game_spec
+from tavolata.service.replays import check_fairness, record_of_replay
+from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.event_pb2 import ClosingReason, Event
+from tavolata.v1.play_pb2 import ActionReceipt
+from tavolata.v1.table_pb2 import TableSettings, TableState
+from tavolata.v1.table_service_pb2_grpc import TableServiceStub
+from tests.service.house import AI, CALLER, OPEN, bearer
+
+ENDED = (
+    ClosingReason.CLOSING_REASON_MATCH_FINISHED,
+    ClosingReason.CLOSING_REASON_MATCH_ABORTED,
+)
+# What a call can fail with when its server dies.
+GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED)  # fmt: skip
+
+
+def _pass_unless_gone(error: grpc.aio.AioRpcError) -> None:
+    """Raise what the server itself answered, apart from that it is stopping."""
+    answered = rpc_status.from_call(error)  # type: ignore[arg-type]
+    if error.code() not in GONE or (answered is not None and error.code() != GONE[0]):
+        raise error
+
+
+@dataclass
+class Acknowledged:
+    """An action that the server said is recorded."""
+
+    turn: int
+    seat: int
+    action: bytes
+    receipt: ActionReceipt
+
+
+@dataclass
+class Tally:
+    """What a run came to."""
+
+    kills: int = 0
+    tables: int = 0
+    actions: int = 0
+    repeats: int = 0
+    events: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Seating:
+    """A table with the people of the load at it."""
+
+    table_id: str
+    tokens: dict[int, str]
+    acknowledged: dict[str, Acknowledged] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+
+
+class Target:
+    """The server process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.db = folder / "tables.db"
+        self.log = folder / "log"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.bind = f"127.0.0.1:{free.getsockname()[1]}"
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start it, and return when it listens."""
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tavolata", "serve", "--db", str(self.db)),
+                *("--bind", self.bind, "--ai-floor", "0", "--ai-jitter", "0", "--print-port"),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+            )
+        assert self.process.stdout is not None
+        line = await asyncio.wait_for(self.process.stdout.readline(), 60)
+        if not line:
+            raise AssertionError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
+
+    async def kill(self) -> None:
+        """SIGKILL: it gets no chance to finish anything."""
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def stop(self) -> int:
+        """SIGTERM; its exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self.process.wait(), 60)
+
+
+class Load:
+    """People who play, and watch, and don't give up."""
+
+    def __init__(self, bind: str, seed: int, tally: Tally) -> None:
+        self.tally = tally
+        self.random = random.Random(seed)
+        self._ids = 0
+        # Connections are tried again at once: the server is back within a second.
+        options = [
+            ("grpc.initial_reconnect_backoff_ms", 50),
+            ("grpc.min_reconnect_backoff_ms", 50),
+            ("grpc.max_reconnect_backoff_ms", 200),
+        ]
+        self.channel = grpc.aio.insecure_channel(bind, options=options)
+        self.stub = TableServiceStub(self.channel)
+
+    def new_id(self) -> str:
+        """A request id."""
+        self._ids += 1
+        return f"kill-{self._ids}"
+
+    async def insist(self, method: Any, request: Any, token: str | None = None) -> Any:
+        """Repeat a call, the same request each time, until it is answered."""
+        while True:
+            try:
+                return await method(request, metadata=bearer(token), timeout=5)
+            except grpc.aio.AioRpcError as error:
+                _pass_unless_gone(error)
+                self.tally.repeats += 1
+                await asyncio.sleep(0.02)
+
+    async def sit_down(self, game: str, people: int, ai: int) -> Seating:
+        """A table in play."""
+        create = pb.CreateTableRequest(
+            request_id=self.new_id(),
+            settings=TableSettings(game_id=game),
+            seats=[CALLER, *[OPEN] * (people - 1), *[AI] * ai],
+        )
+        made = await self.insist(self.stub.CreateTable, create)
+        table_id, tokens = made.table.table_id, {0: made.token}
+        for _ in range(people - 1):
+            join = pb.JoinTableRequest(request_id=self.new_id(), table_id=table_id)
+            joined = await self.insist(self.stub.JoinTable, join)
+            tokens[joined.seat] = joined.token
+        start = pb.StartMatchRequest(request_id=self.new_id(), table_id=table_id)
+        await self.insist(self.stub.StartMatch, start, made.token)
+        return Seating(table_id, tokens)
+
+    async def play_seat(self, seating: Seating, seat: int, done: asyncio.Event) -> bool:
+        """Play a seat until the match is over, or the load is done; whether it is over."""
+        token = seating.tokens[seat]
+        while not done.is_set():
+            shown = await self.insist(
+                self.stub.GetView, pb.GetViewRequest(table_id=seating.table_id), token
+            )
+            view = shown.view
+            if view.state == TableState.TABLE_STATE_FINISHED:
+                return True
+            if not view.legal_actions:
+                await asyncio.sleep(0.01)
+                continue
+            action = self.random.choice(view.legal_actions)
+            play = pb.PlayActionRequest(
+                request_id=self.new_id(),
+                table_id=seating.table_id,
+                turn=view.turn,
+                action=action,
+            )
+            answer = await self.insist(self.stub.PlayAction, play, token)
+            seating.acknowledged[play.request_id] = Acknowledged(
+                view.turn, seat, action.SerializeToString(), answer.receipt
+            )
+            self.tally.actions += 1
+        return False
+
+    async def watch(self, seating: Seating) -> None:
+        """Watch a table to its end, going on after every interruption with the last number."""
+        while True:
+            after = seating.events[-1].number if seating.events else 0
+            request = pb.WatchTableRequest(table_id=seating.table_id, after_event=after)
+            try:
+                async for message in self.stub.WatchTable(request):
+                    if message.HasField("event"):
+                        seating.events.append(message.event)
+                    if message.closing.reason in ENDED:
+                        return
+            except grpc.aio.AioRpcError as error:
+                _pass_unless_gone(error)
+                await asyncio.sleep(0.02)
+
+    async def check(self, seating: Seating) -> None:
+        """Compare the record with what was acknowledged and seen."""
+        request = pb.GetReplayRequest(table_id=seating.table_id)
+        told = (await self.insist(self.stub.GetReplay, request)).replay
+        recorded: dict[str, list[Any]] = {}
+        for entry in told.entries:
+            if entry.HasField("decision") and entry.decision.request_id:
+                recorded.setdefault(entry.decision.request_id, []).append(entry.decision)
+        for request_id, said in seating.acknowledged.items():
+            found = recorded.pop(request_id, [])
+            assert len(found) == 1, f"{request_id} is recorded {len(found)} times"
+            (decision,) = found
+            assert (decision.turn, decision.seat, decision.action.SerializeToString()) == (
+                said.turn,
+                said.seat,
+                said.action,
+            ), f"{request_id} is recorded differently"
+            assert said.receipt.event_number <= told.table.last_event
+        assert not recorded, f"recorded, but never acknowledged: {sorted(recorded)}"
+        record = record_of_replay(told)
+        check_fairness(record)
+        replay(record, game_spec)
+        numbers = [event.number for event in seating.events]
+        assert numbers == list(range(1, told.table.last_event + 1)), "events missing or doubled"
+        self.tally.events += len(numbers)
+
+
+TABLES = (("bouillabaisse", 2, 0), ("mino_dice", 3, 0), ("bouillabaisse", 1, 2),
+          ("mino_dice", 2, 2))  # fmt: skip
+
+
+async def kill_loop(folder: Path, kills: int, *, seed: int = 1, tables: int = 4) -> Tally:
+    """Run the load with that many kills. AssertionError says what was lost or doubled."""
+    tally = Tally()
+    began = time.monotonic()
+    target = Target(folder)
+    await target.start()
+    load = Load(target.bind, seed, tally)
+    enough = asyncio.Event()
+    finished: list[Seating] = []
+
+    async def keep_playing(number: int) -> None:
+        """One match after the other at this place, as long as there are kills to come."""
+        while not enough.is_set():
+            seating = await load.sit_down(*TABLES[number % len(TABLES)])
+            never = asyncio.Event()
+            await asyncio.gather(
+                load.watch(seating),
+                *(load.play_seat(seating, seat, never) for seat in seating.tokens),
+            )
+            await load.check(seating)
+            finished.append(seating)
+
+    players = [asyncio.create_task(keep_playing(number)) for number in range(tables)]
+    try:
+        for _ in range(kills):
+            await asyncio.sleep(load.random.uniform(0.05, 0.4))
+            for player in players:
+                if player.done():
+                    player.result()
+            await target.kill()
+            tally.kills += 1
+            await target.start()
+        enough.set()
+        await asyncio.gather(*players)
+        for seating in finished:
+            await load.check(seating)
+    finally:
+        for player in players:
+            player.cancel()
+        await asyncio.gather(*players, return_exceptions=True)
+        await load.channel.close()
+        with contextlib.suppress(ProcessLookupError):
+            code = await target.stop()
+    assert code == 0, f"the server ended with {code}"
+    assert "call.fault" not in target.log.read_text(), target.log.read_text()
+    tally.tables, tally.seconds = len(finished), time.monotonic() - began
+    return tally
+
+
+def main() -> None:
+    """The long form."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--tables", type=int, default=8, help="tables played at a time")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kill-loop-") as folder:
+        tally = asyncio.run(
+            kill_loop(Path(folder), chosen.kills, seed=chosen.seed, tables=chosen.tables)
+        )
+    sys.stdout.write(
+        f"{tally.kills} kills in {tally.seconds:.0f} s (seed {chosen.seed}): {tally.tables} matches"
+        f" played to their end, {tally.actions} actions acknowledged, {tally.repeats} calls"
+        f" repeated, {tally.events} events watched; nothing lost, nothing doubled\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

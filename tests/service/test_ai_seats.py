@@ -1,0 +1,157 @@
+"""AI players in seats: they answer by themselves, after a restart too, and hold nobody up."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.duration_pb2 import Duration
+
+from tavolata.ai.player import Decision
+from tavolata.ai.players import PlayerSpec
+from tavolata.service import ai_levels
+from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.player_pb2 import AiPace, AiPlayer, SearchLimits
+from tavolata.v1.table_pb2 import SeatPlan, TableState
+from tests.service.house import AI, CALLER, OPEN, House, bearer, house_in, until
+
+
+def searcher(**limits: Any) -> SeatPlan:
+    """A seat for an ISMCTS player with limits of its own."""
+    return SeatPlan(ai=AiPlayer(player="ismcts", limits=SearchLimits(**limits)))
+
+
+async def test_ai_players_go_on_by_themselves_after_a_restart(house: House) -> None:
+    made = await house.create([AI, AI, AI])
+    table_id = made.table.table_id
+    await house.start(table_id, made.token)
+    await house.restart()
+
+    async def finished() -> bool:
+        # Nobody asks for the table itself: it must have been taken up.
+        state = house.rows("SELECT state FROM tables WHERE table_id = ?", table_id)[0][0]
+        return bool(state == TableState.TABLE_STATE_FINISHED)
+
+    await until(finished)
+
+
+async def test_a_search_is_recorded_with_what_it_spent_and_its_seed(house: House) -> None:
+    made = await house.create([CALLER, searcher(iterations=200)])
+    table_id = made.table.table_id
+    await house.start(table_id, made.token)
+    await house.play_as_told(table_id, made.token)
+    request = pb.GetReplayRequest(table_id=table_id)
+    told = (await house.stub.GetReplay(request)).replay
+    decisions = [entry.decision for entry in told.entries if entry.decision.seat == 1]
+    chosen = [each for each in decisions if len(each.legal_actions) > 1]
+    assert chosen
+    assert {each.effort.iterations for each in chosen} == {200}
+    assert len({each.search_seed for each in chosen}) == len(chosen)
+
+
+async def test_aborting_stops_a_long_search_at_once(house: House) -> None:
+    made = await house.create([searcher(think_time=Duration(seconds=25))] * 2)
+    await house.start(made.table.table_id, made.token)
+    await asyncio.sleep(0.1)
+    assert house.server is not None
+    assert house.server.core.ai_seats.thinking_count == 1
+    await house.abort(made.table.table_id, made.token)
+    assert house.server.core.ai_seats.thinking_count == 0
+    # The thread is free again: another table's search gets through.
+    other = await house.create([CALLER, searcher(iterations=50)])
+    await house.start(other.table.table_id, other.token)
+    await house.play_as_told(other.table.table_id, other.token)
+
+
+async def test_calls_are_answered_while_searches_fill_all_cores(tmp_path: Path) -> None:
+    async with house_in(tmp_path, ai_threads=2) as house:
+        for _ in range(2):
+            made = await house.create([searcher(think_time=Duration(seconds=25))] * 2)
+            await house.start(made.table.table_id, made.token)
+        sitting = await house.sitting(2)
+        lags = []
+        playing = asyncio.create_task(house.play_on(sitting, 20))
+        while not playing.done():
+            begun = time.perf_counter()
+            await asyncio.sleep(0.002)
+            lags.append(time.perf_counter() - begun)
+        assert await playing == 20
+        assert house.server is not None
+        assert house.server.core.ai_seats.thinking_count == 2
+        # A search that held the interpreter's lock would keep the loop waiting for all its time.
+        assert max(lags) < 25
+
+
+async def test_a_seat_answers_no_sooner_than_its_pace_says(house: House) -> None:
+    pace = AiPace(floor=Duration(nanos=300_000_000), jitter=Duration())
+    made = await house.create([CALLER, AI], ai_pace=pace)
+    table_id = made.table.table_id
+    await house.start(table_id, made.token)
+
+    async def answered() -> bool:
+        view = await house.view(table_id, made.token)
+        if view.legal_actions:
+            await house.play(table_id, made.token, view)
+        return view.turn >= 4
+
+    await until(answered)
+    times = house.rows("SELECT time_us, maker FROM entries WHERE kind IN ('started', 'played')")
+    for (before, _), (at, maker) in itertools.pairwise(times):
+        if maker == 2:  # an AI player
+            assert at - before >= 300_000
+
+
+async def test_a_player_that_fails_or_cheats_is_replaced_for_that_decision(
+    house: House, monkeypatch: Any
+) -> None:
+    class Faulty:
+        calls = 0
+
+        def decide(self, observation: Any, limits: Any, *, seed: int, stop: Any) -> Decision:
+            Faulty.calls += 1
+            if Faulty.calls % 2:
+                raise ValueError("a fault of this player")
+            return Decision(-1)
+
+    greedy = ai_levels.players()["greedy"]
+    spec = PlayerSpec("greedy", greedy.description, greedy.limits, lambda game: Faulty())
+    monkeypatch.setitem(ai_levels.players(), "greedy", spec)
+    made = await house.create([CALLER, AI])
+    table_id = made.table.table_id
+    await house.start(table_id, made.token)
+
+    async def some_played() -> bool:
+        view = await house.view(table_id, made.token)
+        if view.legal_actions:
+            await house.play(table_id, made.token, view)
+        return view.turn >= 6
+
+    await until(some_played)
+    assert Faulty.calls > 2
+    await house.abort(table_id, made.token)
+    request = pb.GetReplayRequest(table_id=table_id)
+    told = (await house.stub.GetReplay(request)).replay
+    makers = {entry.decision.ai.player for entry in told.entries if entry.decision.HasField("ai")}
+    assert makers == {"random"}
+
+
+async def test_a_stand_in_that_is_thinking_gives_way_to_the_person(house: House) -> None:
+    slow = AiPlayer(player="ismcts", limits=SearchLimits(think_time=Duration(seconds=25)))
+    made = await house.create([CALLER, OPEN], stand_in=slow)
+    table_id = made.table.table_id
+    other = await house.join(table_id)
+    await house.start(table_id, made.token)
+    tokens = {0: made.token, 1: other.token}
+    mover = (await house.view(table_id)).seats_to_act[0]
+    await house.leave(table_id, tokens[mover])
+    assert house.server is not None
+    ai_seats = house.server.core.ai_seats
+    assert ai_seats.thinking_count == 1
+    request = pb.JoinTableRequest(request_id="back", table_id=table_id)
+    await house.stub.JoinTable(request, metadata=bearer(tokens[mover]))
+    assert ai_seats.thinking_count == 0
+    view = await house.view(table_id, tokens[mover])
+    await house.play(table_id, tokens[mover], view)
