@@ -6,6 +6,7 @@ import importlib
 from itertools import combinations, product
 from random import Random
 
+from tavolata.ext.core.errors import SettingError
 from tavolata.ext.core.spec import OptionValue
 from tavolata.ext.registry import game_spec
 from tests.reference.casebook import Case
@@ -22,11 +23,11 @@ Setting = tuple[int, dict[str, OptionValue]]
 
 
 def option_values(game: str) -> dict[str, tuple[OptionValue, ...]]:
-    """Every option with every value it may have."""
+    """Every option with every value it may have, of a span of numbers the ends."""
     return {
         option.name: (False, True)
         if option.type == "bool"
-        else option.values or tuple(range(option.minimum, option.maximum + 1))
+        else option.values or tuple({option.minimum, option.maximum})
         for option in game_spec(game).options
     }
 
@@ -35,11 +36,20 @@ def all_settings(game: str) -> list[Setting]:
     """Every number of seats with every combination of options that is not refused."""
     spec = game_spec(game)
     values = option_values(game)
-    return [
+    settings = [
         (seats, dict(zip(values, row, strict=True)))
         for seats in range(spec.seats_min, spec.seats_max + 1)
         for row in product(*values.values())
     ]
+    return [setting for setting in settings if _is_allowed(game, setting)]
+
+
+def _is_allowed(game: str, setting: Setting) -> bool:
+    try:
+        game_spec(game).complete(*setting)
+    except SettingError:
+        return False
+    return True
 
 
 def covering_settings(game: str) -> list[Setting]:
