@@ -20,12 +20,16 @@ ENTRY_POINT = "tavolata.players"
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A player by its name, with the limits it plays at unless told otherwise."""
+    """A player by its name, with the limits it plays at unless told otherwise.
+
+    make: called with the game, and with settings by name where the player has any.
+    """
 
     name: str
     description: str
     limits: Limits
-    make: Callable[[Game], Player]
+    make: Callable[..., Player]
+    settings: tuple[str, ...] = ()
 
 
 BUILT_IN = (
@@ -33,7 +37,13 @@ BUILT_IN = (
     PlayerSpec(
         "greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()
     ),
-    PlayerSpec("ismcts", "searches, 4,000 iterations", Limits(iterations=4_000), IsmctsPlayer),
+    PlayerSpec(
+        "ismcts",
+        "searches, 4,000 iterations",
+        Limits(iterations=4_000),
+        IsmctsPlayer,
+        ("exploration", "rule_playouts", "others_by_rule", "widening"),
+    ),
 )
 DEFAULT_PLAYER = "ismcts"
 

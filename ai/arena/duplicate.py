@@ -29,11 +29,16 @@ DOMAIN = b"tavolata.arena.v1\x00"
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A player that takes part, under a label of its own, with its limits."""
+    """A player that takes part, under a label of its own, with its limits and settings."""
 
     label: str
     player: str
     limits: Limits
+    settings: tuple[tuple[str, float], ...] = ()
+
+    def make(self, game: Game) -> Player:
+        """The player, for one match."""
+        return player_spec(self.player).make(game, **dict(self.settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ def play_match(
     game: Game, entrants: Sequence[Entrant], seed: bytes, seed_of: Callable[[int], int]
 ) -> tuple[Match, list[SeatResult]]:
     """Play one match to its end; ``seed_of`` gives the seed of the n-th decision."""
-    players: list[Player] = [player_spec(entrant.player).make(game) for entrant in entrants]
+    players = [entrant.make(game) for entrant in entrants]
     match = Match(game, seed)
     spent = [[0, 0, 0.0] for _ in entrants]  # decisions, iterations, milliseconds
     stop = Stop()

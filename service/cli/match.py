@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 PLAYERS_HELP = (
     "Players, who fill the seats in turn (A B at four seats: A B A B). A player is a name, or "
-    "LABEL=NAME, with limits after colons: ismcts:iterations=500, strong=ismcts:think_ms=20."
+    "LABEL=NAME, with limits and settings after colons: ismcts:iterations=500, "
+    "wild=ismcts:think_ms=20:rule_playouts=false."
 )
+LIMITS = ("iterations", "think_ms", "nodes", "threads")
 
 
 def match(
@@ -76,22 +78,34 @@ def entrant(text: str) -> Entrant:
     from tavolata.ai.player import Limits
     from tavolata.ai.players import player_spec
 
-    name, *settings = text.split(":")
+    name, *words = text.split(":")
     label, _, player = name.rpartition("=")
     spec = player_spec(player)
-    given: dict[str, Any] = {}
-    for setting in settings:
-        key, _, value = setting.partition("=")
-        if key not in ("iterations", "think_ms", "nodes", "threads"):
-            raise ValueError(f"{setting!r}: limits are iterations, think_ms, nodes and threads")
-        try:
-            given[key] = float(value) if key == "think_ms" else int(value)
-        except ValueError:
-            raise ValueError(f"{setting!r}: {value!r} is not a number") from None
-    if "iterations" not in given and "think_ms" not in given:
-        given["iterations"] = spec.limits.iterations
-        given["think_ms"] = spec.limits.think_ms
-    return Entrant(label or text, player, Limits(**given))
+    limits: dict[str, Any] = {}
+    settings = []
+    for word in words:
+        key, _, value = word.partition("=")
+        if key in LIMITS:
+            limits[key] = number_of(word, value, float if key == "think_ms" else int)
+        elif key in spec.settings:
+            settings.append((key, number_of(word, value, float)))
+        else:
+            known = ", ".join((*LIMITS, *spec.settings))
+            raise ValueError(f"{word!r}: {player} takes {known}")
+    if "iterations" not in limits and "think_ms" not in limits:
+        limits["iterations"] = spec.limits.iterations
+        limits["think_ms"] = spec.limits.think_ms
+    return Entrant(label or text, player, Limits(**limits), tuple(settings))
+
+
+def number_of(word: str, value: str, kind: Callable[[str], float]) -> float:
+    """The value as a number, true and false as 1 and 0."""
+    if value in ("true", "false"):
+        return float(value == "true")
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{word!r}: {value!r} is not a number") from None
 
 
 def option_of(spec: Any, text: str) -> tuple[str, bool | int | str]:

@@ -159,7 +159,7 @@ def test_the_command_prints_one_object_for_programs() -> None:
         (("mino_dice", "greedy", "--seats", "9"), "seats is 9; allowed: 3 to 6"),
         (("mino_dice", "greedy", "--option", "scoring=odd"), "allowed: full, simple"),
         (("mino_dice", "greedy", "--option", "tempo=1"), "tempo"),
-        (("mino_dice", "ismcts:depth=3", "greedy"), "limits are iterations, think_ms"),
+        (("mino_dice", "ismcts:depth=3", "greedy"), "ismcts takes iterations, think_ms"),
         (("mino_dice", "ismcts:iterations=x", "greedy"), "'x' is not a number"),
     ],
 )
