@@ -13,7 +13,6 @@ from importlib.metadata import entry_points
 from tavolata.ai.basic import GreedyPlayer, RandomPlayer
 from tavolata.ai.ismcts import IsmctsPlayer
 from tavolata.ai.player import Limits, Player
-from tavolata.ext.core.game import Game
 
 ENTRY_POINT = "tavolata.players"
 
