@@ -57,14 +57,19 @@ async def _demo(console: Console, wish: Wish, games: Sequence[str]) -> int:
     from tavolata.service.cli.demo_match import DemoFailed
     from tavolata.service.client import ServiceError
     from tavolata.service.own_server import ServerFailed, own_server
+    from tavolata.service.terminal.screen import UnknownScreen
 
     began = time.monotonic()
     try:
         async with own_server() as server:
             console.print(f"Tavolata serves at [bold]{server.target}[/], store {server.store}")
             await _play_all(console, server.target, wish, games)
-    except (ServiceError, ServerFailed, DemoFailed, RecordError, RecordMismatch) as error:
-        console.print(f"[bold red]The demo failed.[/] {error}", soft_wrap=True)
+    except (
+        *(ServiceError, ServerFailed, DemoFailed, UnknownScreen),
+        *(RecordError, RecordMismatch),
+    ) as error:
+        console.print("The demo failed.", style="bold red", end=" ")
+        console.print(str(error), markup=False, soft_wrap=True)
         return 1
     console.print(f"\nThe whole demo took {time.monotonic() - began:.1f} s.")
     return 0

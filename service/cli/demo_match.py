@@ -174,7 +174,7 @@ class Played:
         if not step:
             told = self.screen.happened(event, self.room)
             if told:
-                self.console.print(told, style="cyan")
+                self.console.print(told, style="cyan", markup=False)
             return
         text = Text(step)
         if self._effort is not None and self._effort.iterations:

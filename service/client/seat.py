@@ -97,11 +97,14 @@ class Seat:
                 yield update
 
     def heed(self, update: Update) -> None:
-        """Take over table and view from a message."""
-        if isinstance(update, event_pb2.Snapshot):
+        """Take over table and view from a message, unless a call has brought later ones."""
+        if not isinstance(update, event_pb2.Snapshot):
+            return
+        if self.table is None or update.event_number >= self.table.last_event:
             self.table = update.table
-            if update.HasField("view"):
-                self.view = update.view
+        seen = self.view.event_number if self.view is not None else 0
+        if update.HasField("view") and update.event_number >= seen:
+            self.view = update.view
 
     async def refresh(self) -> view_pb2.View:
         """The view as it is now."""

@@ -108,6 +108,9 @@ class PlayStream:
 
     def detach(self, seat: AttachedSeat) -> None:
         """See ``AttachedSeat.detach``."""
+        if self._seats.pop(seat.handle, None) is None:
+            return
+        seat.updates.put_nowait(event_pb2.Closing(reason=event_pb2.CLOSING_REASON_DETACHED))
         self._outgoing.put_nowait(_Request(detach=play_pb2.DetachSeat(handle=seat.handle)))
 
     async def play(

@@ -106,6 +106,8 @@ class Session:
         if snapshot.reason == event_pb2.SNAPSHOT_REASON_START and not snapshot.view.result.seats:
             self._tell("The match is in progress. R tells the rules, S the scores.", Tone.TURN)
             self._tell(self.screen.holding(snapshot.view, self.room), Tone.EVENT)
+        if self.view is not None and self.view.event_number > snapshot.view.event_number:
+            return  # an answer to a key was faster; what it knew is still to be told
         if self.my_turn and snapshot.view.turn != self._asked_turn:
             self._asked_turn = snapshot.view.turn
             self._ask(snapshot.view)

@@ -6,14 +6,19 @@ import asyncio
 import hashlib
 import re
 import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
 
+import tavolata.client
 from tavolata.client import connect
+from tavolata.ext.registry import GAMES
+from tavolata.service import client as client_library
 from tavolata.service.server import Server
 from tavolata.service.terminal.client import play_at
 from tavolata.service.terminal.keys import Key
+from tavolata.service.terminal.screen import Screen, UnknownScreen, screen_of
 from tavolata.service.terminal.table import Wanted, make_table
 from tavolata.service.terminal.voice import Voice
 from tests.client.players import Reader
@@ -103,3 +108,26 @@ def test_every_key_is_explained_in_the_docs() -> None:
     first = {key: key.value[0] for key in Key if key not in (Key.ENTER, Key.SAVE, Key.RESIGN)}
     rows = [line for line in PAGE.splitlines() if line.startswith("| ")]
     assert all(any(f"`{each.upper()}`" in row for row in rows) for each in first.values())
+
+
+def test_every_game_has_a_screen_with_all_that_the_client_asks_of_it() -> None:
+    asked = {name for name in vars(Screen) if not name.startswith("_")}
+    assert {"on_table", "led", "rules_now", "standing", "happened"} <= asked
+    for game_id in GAMES:
+        screen = screen_of(game_id)
+        assert asked <= set(dir(screen)), game_id
+
+
+def test_a_game_without_a_screen_is_refused_by_name() -> None:
+    with pytest.raises(UnknownScreen, match="no screen for 'chess'"):
+        screen_of("chess")
+
+
+async def test_the_example_of_the_client_library_plays_a_match(service: Server) -> None:
+    example = textwrap.dedent("    " + (client_library.__doc__ or "").partition("\n\n    ")[2])
+    example = example.replace("localhost:50051", f"127.0.0.1:{service.port}")
+    names = {name: getattr(tavolata.client, name) for name in tavolata.client.__all__}
+    program = f"async def program():\n{textwrap.indent(example, '    ')}\n    return result\n"
+    exec(program, names)  # noqa: S102 - our own page
+    result = await names["program"]()
+    assert len(result.seats) == 4

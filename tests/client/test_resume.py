@@ -282,6 +282,42 @@ async def test_refusals_on_a_play_stream_are_raised_and_leave_it_open(service: S
         assert len(result.seats) == 3
 
 
+async def test_a_seat_that_is_detached_is_off_the_stream_and_can_be_attached_again(
+    service: Server,
+) -> None:
+    async with (
+        connect(f"127.0.0.1:{service.port}", policy=IMPATIENT) as server,
+        server.play_stream() as stream,
+    ):
+        seat = await table(server)
+        await seat.start()
+        attached = stream.attach(seat)
+        updates = attached.watch()
+        assert isinstance(await anext(updates), event_pb2.Snapshot)
+        attached.detach()
+        async for update in updates:
+            if isinstance(update, event_pb2.Closing):
+                assert update.reason == event_pb2.CLOSING_REASON_DETACHED
+        result = await play_match(stream.attach(seat), first)
+        assert result == (await server.table(seat.table_id)).result
+
+
+async def test_a_seat_never_goes_back_to_an_older_view(service: Server) -> None:
+    async with connect(f"127.0.0.1:{service.port}", policy=IMPATIENT) as server:
+        seat = await table(server)
+        await seat.start()
+        view = await seat.refresh()
+        table_now = await server.table(seat.table_id)
+        older = event_pb2.Snapshot(
+            event_number=view.event_number - 1,
+            view=view_pb2.View(event_number=view.event_number - 1, turn=99),
+        )
+        seat.table = table_now
+        seat.heed(older)
+        assert seat.view is view
+        assert seat.table is table_now
+
+
 def bid(tricks: int) -> game_pb2.Action:
     action = game_pb2.Action()
     action.mino_dice.bid.tricks = tricks
