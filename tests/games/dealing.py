@@ -67,7 +67,13 @@ def spots(
 def sampled_states(spot: Spot, count: int, seed: int) -> Counter[bytes]:
     """How often the dealer gave each state."""
     match = spot.point.match
-    return Counter(Position(match.game, match.state_bytes(), seed).redeals(spot.viewer, count))
+    position = Position(match.game, match.state_bytes(), seed)
+    counts: Counter[bytes] = Counter()
+    while count > 0:
+        # In portions: ten million states at once would not fit into memory.
+        counts.update(position.redeals(spot.viewer, min(count, 20_000)))
+        count -= 20_000
+    return counts
 
 
 def sampled_worlds(spot: Spot, count: int, seed: int) -> Counter[World]:
@@ -121,26 +127,25 @@ class Judge:
 
 
 def small_spots(
-    game: str, settings: Iterable[Setting], seed: int, deals_max: int
+    game: str, settings: Iterable[Setting], seed: int, deals_max: int, number: int = 0
 ) -> Iterator[Spot]:
     """Positions with few ways to deal and duplicates among the unseen, one a setting.
 
-    Every second has a seat that may hold several alike, so that worlds differ in the number of
-    physical deals. All are from early rounds: late ones are no different for a dealer, but take
-    long to replay.
+    Counting from `number`, the odd ones have a seat that may hold several alike, so that worlds
+    differ in the number of physical deals. All are from early rounds: late ones are no different
+    for a dealer, but take long to replay.
     """
-    found = 0
-    for number, setting in enumerate(settings):
-        matches = spots(game, setting, seed + number, 0.6, mostly_first=True)
+    for match_number, setting in enumerate(settings):
+        matches = spots(game, setting, seed + match_number, 0.6, mostly_first=True)
         early = islice(matches, 110)
         if not _has_duplicates(next(early)):
             continue
         for spot in early:
             unseen = unseen_in(spot.history)
-            may_hold_two = found % 2 == 0 or max(unseen.sizes) > 1
+            may_hold_two = number % 2 == 0 or max(unseen.sizes) > 1
             few = 20 <= physical_deal_count(unseen) <= deals_max
             if few and may_hold_two and _has_duplicates(spot):
-                found += 1
+                number += 1
                 yield spot
                 break
 

@@ -88,14 +88,11 @@ def _shares(pool: ProcessPool, game: str) -> bool:
 def _fit_of(game: str, number: int) -> Fit:
     """A position, sampled until honest shares would be well within the goal."""
     settings = islice(cycle(covering_settings(game)), number % 7, None)
-    spot = next(small_spots(game, settings, 70_000 + 1_000 * number, DEALS_MAX))
+    spot = next(small_spots(game, settings, 70_000 + 1_000 * number, DEALS_MAX, number))
     expected = enumerate_worlds(spot.history)
-    samples = 50_000
-    while True:
-        result = fit(sampled_worlds(spot, samples, seed=number), expected)
-        if result.distance_expected < DISTANCE_MAX / 2:
-            return result
-        samples *= 4
+    # Of this many the mean distance of honest shares is below 0.8 times its bound, 0.008.
+    samples = int(len(expected) / (4 * 0.008**2))
+    return fit(sampled_worlds(spot, samples, seed=number), expected)
 
 
 def _contradictions(pool: ProcessPool, game: str, samples: int) -> bool:
