@@ -1,0 +1,2 @@
+"""The rules of Bids, portable."""
+include "_rules.pxi"
