@@ -7,7 +7,10 @@ table alone, so a table taken up after a restart goes on by itself.
 from __future__ import annotations
 
 import asyncio
+import contextvars
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
@@ -93,7 +96,7 @@ class AiSeats:
         match = table.match
         assert match is not None  # noqa: S101
         stop = Stop()
-        task = asyncio.get_running_loop().create_task(self._answer(table, seat, match.turn, stop))
+        task = _task(self._answer(table, seat, match.turn, stop))
         self._thoughts[table.table_id, seat] = _Thought(table, match.turn, stop, task)
 
     def _end(self, table_id: str, seat: int, thought: _Thought) -> None:
@@ -171,7 +174,7 @@ class AiSeats:
             timer[1].cancel()
             del self._timers[table.table_id]
         if first:
-            task = asyncio.get_running_loop().create_task(self._ring(table, first))
+            task = _task(self._ring(table, first))
             self._timers[table.table_id] = (first, task)
 
     async def _ring(self, table: Table, at_us: int) -> None:
@@ -194,6 +197,11 @@ class AiSeats:
             task.cancel()
         self._thinking.close()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """A task in a context of its own: it isn't part of the call that caused it."""
+    return asyncio.get_running_loop().create_task(work, context=contextvars.Context())
 
 
 def _body(player: AiPlayer, decision: Decision, seed: int) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable
 
 from tavolata.service.ports import Append, Clock, Store, StoreError, StoreUnavailable
@@ -40,7 +41,10 @@ class Committer:
         with the StoreError that prevented it."""
         self._waiting.append((append, settle))
         if self._running is None:
-            self._running = asyncio.get_running_loop().create_task(self._run())
+            # In a context of its own, as it works for all calls alike.
+            self._running = asyncio.get_running_loop().create_task(
+                self._run(), context=contextvars.Context()
+            )
 
     async def _run(self) -> None:
         crowded = False

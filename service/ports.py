@@ -1,4 +1,4 @@
-"""What the service needs of the world, as ports: time, randomness, storage.
+"""What the service needs of the world, as ports: time, randomness, storage, hints.
 
 Everything that depends on time, chance or a disk goes through these, so that a simulation can drive
 the service step by step. No implementation lives here.
@@ -6,7 +6,7 @@ the service step by step. No implementation lives here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -132,3 +132,19 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Write what is left and let go of the files."""
+
+
+Hint = Callable[[str, int], None]
+
+
+class Bus(Protocol):
+    """Hints between the servers of one store that a table's log has grown.
+
+    The log is the truth: a hint may be lost, late or doubled, and nothing but delay comes of it.
+    """
+
+    def announce(self, table_id: str, entry_number: int) -> None:
+        """Say that a table's log has this entry."""
+
+    def subscribe(self, heard: Hint) -> None:
+        """Call `heard` with every hint from now on."""

@@ -17,13 +17,14 @@ from grpc_reflection.v1alpha import reflection
 
 from tavolata.service.ai_levels import Ceiling
 from tavolata.service.ai_seats import AiSeats
+from tavolata.service.bus import LocalBus
 from tavolata.service.calls import Calls, Limits
 from tavolata.service.catalog import CatalogHandlers
 from tavolata.service.clock import SystemClock
 from tavolata.service.committer import Committer
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
-from tavolata.service.ports import Clock, Entropy, Store, StoreError
+from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.refusals import Refused
 from tavolata.service.settings import Settings
 from tavolata.service.store.sqlite import SqliteStore
@@ -73,9 +74,11 @@ class Core:
             await asyncio.sleep(0)
 
     async def sweep(self) -> None:
-        """Remove tables whose time has come and drop idle ones from memory."""
+        """Remove tables whose time has come, drop idle ones from memory, and take up matches again
+        that the store's troubles or another server's writing have dropped from it."""
         self.tables.remove(await self.tables.store.remove_expired(self.tables.clock.now_us()))
         self.tables.forget_idle()
+        await self.take_up()
 
     async def close(self) -> None:
         """Stop thinking, finish the last commit, close the store."""
@@ -87,6 +90,7 @@ class Core:
 def make_core(
     settings: Settings,
     store: Store,
+    bus: Bus,
     clock: Clock,
     entropy: Entropy,
     thinking: Thinking,
@@ -101,7 +105,7 @@ def make_core(
     ceiling = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
     committer = Committer(store, clock, failed)
     lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
-    tables = Tables(store, committer, clock, entropy, lifetimes)
+    tables = Tables(store, committer, bus, clock, entropy, lifetimes)
     playing = Playing(tables)
     lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s))
     hub = WatchHub(
@@ -133,7 +137,9 @@ class Server:
         entropy = SystemEntropy()
         store = SqliteStore(settings.db)
         thinking = ThinkingThreads(settings.thread_count)
-        self.core = make_core(settings, store, SystemClock(), entropy, thinking, self._failed)
+        self.core = make_core(
+            settings, store, LocalBus(), SystemClock(), entropy, thinking, self._failed
+        )
         limits = Limits(settings.calls_max, settings.streams_max, settings.message_bytes_max)
         self._calls = Calls(limits, entropy)
         self._server = grpc.aio.server(options=_options(settings))

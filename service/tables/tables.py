@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from tavolata.ext.core.errors import RulesError
 from tavolata.service.committer import Committer
 from tavolata.service.ports import (
     Append,
+    Bus,
     Clock,
     Conflict,
     Entropy,
@@ -95,6 +97,7 @@ class Tables:
         self,
         store: Store,
         committer: Committer,
+        bus: Bus,
         clock: Clock,
         entropy: Entropy,
         lifetimes: Lifetimes,
@@ -104,6 +107,8 @@ class Tables:
         self.entropy = entropy
         self.on_change: list[Seen] = []
         self._committer = committer
+        self._bus = bus
+        bus.subscribe(self._heard)
         self._lifetimes = lifetimes
         self._tables: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[Table | None]] = {}
@@ -132,7 +137,10 @@ class Tables:
     async def _load(self, table_id: str) -> Table | None:
         loading = self._loading.get(table_id)
         if loading is None:
-            loading = asyncio.get_running_loop().create_task(self._read(table_id))
+            # In a context of its own: others than this call may wait for it.
+            loading = asyncio.get_running_loop().create_task(
+                self._read(table_id), context=contextvars.Context()
+            )
             self._loading[table_id] = loading
             loading.add_done_callback(lambda _: self._loading.pop(table_id, None))
         try:
@@ -304,13 +312,25 @@ class Tables:
             table.in_flight = None
         if outcome is None:
             table.durable_entries = entry.number
+            self._bus.announce(table.table_id, entry.number)
         elif not table.dead:
-            table.dead = True
-            self._tables.pop(table.table_id, None)
+            self._drop(table)
         if outcome is not None and entry.kind == "token_used" and isinstance(outcome, StoreFull):
             self._unrecorded.add(bytes.fromhex((entry.body or {})["token"]))
         flight.land(outcome)
         self._publish(table)
+
+    def _heard(self, table_id: str, entry_number: int) -> None:
+        """Give up a table that another server has carried further; it is loaded when needed."""
+        table = self._tables.get(table_id)
+        if table is not None and entry_number > len(table.entries):
+            self._drop(table)
+            self._publish(table)
+
+    def _drop(self, table: Table) -> None:
+        table.dead = True
+        if self._tables.get(table.table_id) is table:
+            del self._tables[table.table_id]
 
     def _publish(self, table: Table) -> None:
         self._wake(table)
