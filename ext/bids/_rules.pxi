@@ -366,12 +366,13 @@ cdef class Rules(Game):
             log_numbers(log, TRICK_WON, winner)
         if (bid | black_bit(card)) & black_bit(SURPRISE):
             card = self.take_unseen(s, winner, bid, log)
+            bid |= black_bit(SURPRISE)      # won and spent, as a centre too
         taken = (bid | black_bit(card)) & self.all_black
         if taken & black_bit(DOUBLE):
             s.points[winner] = 2 * s.points[winner]
             if log != NULL:
                 log_numbers(log, POINTS_DOUBLED, winner, s.points[winner])
-        self.win_blacks(s, winner, taken & self.scoring, log)
+        self.win_blacks(s, winner, taken, log)
         if card == THIEF:
             s.victims = self.to_rob(s)
         if s.victims:
@@ -411,15 +412,13 @@ cdef class Rules(Game):
         return card
 
     cdef inline void win_blacks(self, State* s, int winner, uint32_t cards, EventLog* log) noexcept nogil:
-        """BI-12: numbers count; BI-13: so do the -5s."""
-        cdef uint32_t left = cards
+        """BI-12: numbers count; BI-13: so do the -5s; BI-14, BI-18: the others are spent."""
+        cdef uint32_t left = cards & self.scoring
         cdef int points = 0
-        if not cards:
-            return
+        s.won[winner] |= left
         while left:
             points += self.number[FIRST_BLACK + lowest(left)]
             left &= left - 1
-        s.won[winner] |= cards
         s.points[winner] += points
         if cards & black_bit(MINUS_FIVE):
             s.minus_fives[winner] += 1

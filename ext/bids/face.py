@@ -146,9 +146,9 @@ class BidsFace:
 
     def hand_size(self, state: State, seat: int) -> int:
         """How many cards a seat holds, from public facts."""
-        bid_now = (seat - state["leader"]) % self.seat_count < state["bid_count"]
+        bid_now: bool = (seat - state["leader"]) % self.seat_count < state["bid_count"]
         played: int = state["tricks_played"]
-        return self.table.hand_size - played - bid_now
+        return self.table.hand_size - played - int(bid_now)
 
     def _numbers(self, values: list[int]) -> tuple[int, ...]:
         return tuple(values[: self.seat_count])
