@@ -271,8 +271,7 @@ cdef class Match:
         """The state with all removed that the viewer, a seat or SPECTATOR (-1), can't know."""
         cdef bytearray copy = bytearray(self.state[:self.game.state_bytes])
         cdef uint8_t* raw = copy
-        if not SPECTATOR <= viewer < self.game.seat_count:
-            raise ValueError(f"there is no viewer {viewer}")
+        check_viewer(self.game, viewer)
         self.game.blank(raw, viewer)
         return bytes(copy)
 
@@ -283,6 +282,7 @@ cdef class Match:
     def events(self, int viewer, int after=0) -> list:
         """The events numbered after+1 and on, as this viewer may see them."""
         cdef int number
+        check_viewer(self.game, viewer)
         return [
             NumberedEvent(number + 1, self._event(self.event_at[number], viewer, False))
             for number in range(max(after, 0), len(self.event_at))
@@ -304,6 +304,7 @@ cdef class Match:
         cdef int number
         cdef size_t at, size
         cdef int public
+        check_viewer(self.game, viewer)
         for number in range(max(after, 0), len(self.event_at)):
             at = self.event_at[number]
             size = <size_t> self.log.words[at]
@@ -370,6 +371,16 @@ cdef class Match:
                 entries.append(NumberedEvent(number, self._event(at, SPECTATOR, True)))
             at += size
         return entries
+
+
+cdef check_viewer(Game game, int viewer):
+    if not SPECTATOR <= viewer < game.seat_count:
+        raise ValueError(f"there is no viewer {viewer}; viewers are seats 0 to {game.seat_count - 1} and {SPECTATOR}")
+
+
+cdef check_seat(Game game, int seat):
+    if not 0 <= seat < game.seat_count:
+        raise ValueError(f"there is no seat {seat}; seats are 0 to {game.seat_count - 1}")
 
 
 cdef bint may_see(int32_t viewers, int viewer) noexcept nogil:
@@ -446,17 +457,21 @@ cdef class Position:
         return self.game.over(self.state)
 
     def legal(self, int seat) -> tuple:
+        check_seat(self.game, seat)
         return legal_of(self.game, self.state, seat)
 
     def legal_bits(self, int seat) -> int:
+        check_seat(self.game, seat)
         return self.game.legal_bits(self.state, seat)
 
     def rule(self, int seat) -> int:
         """The rule of thumb's action."""
+        check_seat(self.game, seat)
         return self.game.rule(self.state, seat, &self.chance)
 
     def apply(self, int seat, int action) -> None:
         """Carry out an action; IllegalAction if it is not legal."""
+        check_seat(self.game, seat)
         if not self.game.to_act(self.state) >> seat & 1 or action not in self.legal(seat):
             raise IllegalAction(self.game.why_illegal(self.state_bytes(), seat, action))
         self.game.apply(self.state, seat, action, &self.chance, NULL)
@@ -480,6 +495,7 @@ cdef class Position:
             self.game.loop.run(self.game, self.state, &self.chance, policy)
 
     def blank(self, int viewer) -> bytes:
+        check_viewer(self.game, viewer)
         copy = Position(self.game, self.state_bytes())
         self.game.blank(copy.state, viewer)
         return copy.state_bytes()
