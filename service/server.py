@@ -228,6 +228,7 @@ class Server:
         for task in self._background:
             task.cancel()
         self.core.hub.end_all()
+        await self.core.ai_seats.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._calls.idle.wait(), self._settings.stop_s)
         # Still open are streams of the standard services, which never end by themselves.

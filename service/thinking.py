@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import queue
@@ -118,6 +119,6 @@ def _tell(
     decision: Decision | None,
     error: BaseException | None,
 ) -> None:
-    # The loop may be closed by now: then nobody waits for the decision.
-    if not loop.is_closed():
+    # A loop that is closed by now has nobody who waits for the decision.
+    with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(give, decision, error)

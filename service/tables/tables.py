@@ -236,9 +236,9 @@ class Tables:
         scope = NO_SEAT if caller is None else caller.slot
         recorded = table.requests.get((scope, change.request_id))
         if recorded is None and caller is not None:
-            # The token may have had no seat when it came with this request.
+            # The token may have been that of an owner without a seat when this came first.
             recorded = table.requests.get((NO_SEAT, change.request_id))
-            if recorded is not None and recorded.token != caller.token_hash:
+            if recorded is not None and recorded.token not in (b"", caller.token_hash):
                 recorded = None
         if caller is not None and caller.token.void:
             if recorded is None or recorded.token != caller.token_hash:

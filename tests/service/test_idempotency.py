@@ -201,3 +201,19 @@ async def test_the_other_calls_can_be_repeated_too(house: House) -> None:
     for _ in range(2):
         table = (await house.stub.AbortMatch(abort, metadata=bearer(made.token))).table
     assert table.last_event == 1
+
+
+async def test_an_owner_who_took_a_seat_since_can_repeat_what_it_asked_without_one(
+    house: House,
+) -> None:
+    made = await house.create([OPEN, OPEN, OPEN])
+    table_id, owner = made.table.table_id, bearer(made.token)
+    request = pb.SetSeatRequest(request_id="set", table_id=table_id, seat=2, ai=GREEDY)
+    await house.stub.SetSeat(request, metadata=owner)
+    await house.join(table_id, token=made.token, request_id="sit")
+    await house.join(table_id)
+    await house.start(table_id, made.token)
+    again = (await house.stub.SetSeat(request, metadata=owner)).table
+    assert again.seats[2].occupant.ai.player == "greedy"
+    assert (await house.join(table_id, token=made.token, request_id="sit")).seat == 0
+    assert house.rows("SELECT count(*) FROM entries WHERE kind = 'joined'") == [(2,)]
