@@ -17,7 +17,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tavolata.service.ports import Clock
 from tavolata.service.refusals import Refused
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import apply, made
+from tavolata.service.tables.apply import apply
+from tavolata.service.tables.making import made
 from tavolata.service.tables.model import FINISHED, Table
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.tables import Tables

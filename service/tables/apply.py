@@ -8,15 +8,10 @@ before anything has changed; of all else, whether it is allowed has been decided
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from google.protobuf.json_format import MessageToDict, ParseDict
 
-from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
-from tavolata.ext.core.spec import OptionValue
-from tavolata.ext.registry import game_spec
-from tavolata.service.codecs import codec_of
 from tavolata.service.ports import Entry
 from tavolata.service.tables import fairness
 from tavolata.service.tables.model import (
@@ -35,7 +30,6 @@ from tavolata.service.tables.model import (
     TIMED_OUT,
     Recorded,
     Seat,
-    Setup,
     Table,
     Token,
 )
@@ -44,75 +38,21 @@ from tavolata.v1 import event_pb2
 from tavolata.v1.event_pb2 import TableEvent
 from tavolata.v1.player_pb2 import AiPlayer, SearchEffort
 from tavolata.v1.replay_pb2 import DecisionMaker
-from tavolata.v1.table_pb2 import SeatControl, TableSettings
+from tavolata.v1.table_pb2 import SeatControl
 
 BY_PERSON = DecisionMaker.DECISION_MAKER_PERSON
 BY_AI = DecisionMaker.DECISION_MAKER_AI
 BY_STAND_IN = DecisionMaker.DECISION_MAKER_STAND_IN
 
 
-def rebuild(table_id: str, entries: list[Entry]) -> Table:
-    """The table that these entries make."""
-    table = made(table_id, entries[0])
-    for entry in entries[1:]:
-        apply(table, entry)
-    return table
-
-
-def made(table_id: str, entry: Entry) -> Table:
-    """The table that its first entry makes. UnknownGame or SettingError if this program has no such
-    game or option any more; ValueError if its rules have another version."""
-    body = entry.body or {}
-    settings = ParseDict(body["settings"], TableSettings())
-    spec = game_spec(settings.game_id)
-    if spec.rules_version != body["rules_version"]:
-        raise ValueError(
-            f"table {table_id} is played by version {body['rules_version']} of {spec.id}; "
-            f"this program has version {spec.rules_version}"
-        )
-    codec = codec_of(settings.game_id)
-    options = codec.options_from(settings.options)
-    game = _game_of(spec.id, len(body["seats"]), tuple(sorted(options.items())))
-    seed, salt = bytes.fromhex(body["server_seed"]), bytes.fromhex(body["salt"])
-    promise = fairness.commitment(
-        table_id=table_id,
-        game_id=spec.id,
-        rules_version=spec.rules_version,
-        seat_count=game.seat_count,
-        options=game.options,
-        server_seed=seed,
-        salt=salt,
-    )
-    setup = Setup(table_id, settings, seed, salt, body["reproducible"], promise, spec.rules_version)
-    table = Table(setup, game, codec, [_planned(n, plan) for n, plan in enumerate(body["seats"])])
-    table.created_us = entry.time_us
-    table.owner = entry.slot
-    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot)
-    _record(table, entry)
-    return table
-
-
-@lru_cache(maxsize=256)
-def _game_of(game_id: str, seat_count: int, options: tuple[tuple[str, OptionValue], ...]) -> Game:
-    """The rules of a table; tables with the same ones share them, as they never change."""
-    return game_spec(game_id).make(seat_count, dict(options))
-
-
-def _planned(number: int, plan: dict[str, object]) -> Seat:
-    if "ai" in plan:
-        return Seat(number, AI, ai=ParseDict(plan["ai"], AiPlayer()), control=OCCUPANT)  # type: ignore[arg-type]
-    if "caller" in plan:
-        return Seat(number, PERSON, name=str(plan["caller"]), control=OCCUPANT, since=1)
-    return Seat(number)
-
-
 def apply(table: Table, entry: Entry) -> None:
     """Carry out an entry. RulesError, from an action, leaves the table as it was."""
     _KINDS[entry.kind](table, entry)
-    _record(table, entry)
+    record(table, entry)
 
 
-def _record(table: Table, entry: Entry) -> None:
+def record(table: Table, entry: Entry) -> None:
+    """Keep an entry that has been carried out, and what its request came to."""
     table.entries.append(entry)
     table.event_ends.append(len(table.happenings))
     if entry.request_id:
@@ -362,7 +302,6 @@ def ai_body(player: AiPlayer) -> dict[str, object]:
     return dict(MessageToDict(player, preserving_proto_field_name=True))
 
 
-CREATED = "created"
 _KINDS: dict[str, Callable[[Table, Entry], None]] = {
     "joined": _joined,
     "reissued": _reissued,

@@ -13,13 +13,22 @@ from tavolata.service.ai_levels import resolve
 from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import CREATED, ai_body
+from tavolata.service.tables.apply import ai_body
+from tavolata.service.tables.callers import owner_of, refuse_resigned, seat_of
+from tavolata.service.tables.making import CREATED
 from tavolata.service.tables.model import (
     NO_SEAT,
     OPEN,
-    RESIGNED,
     STATE_OPEN,
     Table,
+)
+from tavolata.service.tables.requests import (
+    Caller,
+    Change,
+    check_request_id,
+    digest_of,
+    draft,
+    hash_of,
 )
 from tavolata.service.tables.settings_check import (
     Defaults,
@@ -28,15 +37,7 @@ from tavolata.service.tables.settings_check import (
     check_seed,
     complete,
 )
-from tavolata.service.tables.tables import (
-    Caller,
-    Change,
-    Tables,
-    check_request_id,
-    digest_of,
-    draft,
-    hash_of,
-)
+from tavolata.service.tables.tables import Tables
 from tavolata.v1.table_pb2 import SeatPlan
 from tavolata.v1.table_service_pb2 import (
     AbortMatchRequest,
@@ -281,30 +282,6 @@ def _open_seat(table: Table, request: JoinTableRequest) -> int:
     if table.seats[request.seat].kind != OPEN:
         raise refuse.seat_taken(request.seat, table)
     return request.seat
-
-
-def seat_of(table: Table, caller: Caller | None) -> Caller:
-    """The caller, who must have a seat."""
-    if caller is None:
-        raise refuse.missing_token()
-    if caller.slot == NO_SEAT:
-        raise refuse.not_seated(table.table_id)
-    return caller
-
-
-def owner_of(table: Table, caller: Caller | None) -> Caller:
-    """The caller, who must own the table."""
-    if caller is None:
-        raise refuse.missing_token("the owner")
-    if caller.slot != table.owner:
-        raise refuse.not_owner(table.table_id)
-    return caller
-
-
-def refuse_resigned(table: Table, slot: int) -> None:
-    """Refuse what a seat that resigned can't do any more."""
-    if table.seats[slot].control == RESIGNED:
-        raise refuse.seat_resigned(slot)
 
 
 def _must_be_recorded(table: Table, caller: Caller | None) -> Entry:

@@ -9,10 +9,11 @@ from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import BY_PERSON
+from tavolata.service.tables.callers import refuse_resigned, seat_of
 from tavolata.service.tables.clocks import deadline_us
-from tavolata.service.tables.lobby import refuse_resigned, seat_of
 from tavolata.service.tables.model import SPECTATOR, Table
-from tavolata.service.tables.tables import Caller, Change, Tables, digest_of, draft
+from tavolata.service.tables.requests import Caller, Change, digest_of, draft
+from tavolata.service.tables.tables import Tables
 from tavolata.service.tables.wire import table_message, view_message
 from tavolata.v1.game_pb2 import Action
 from tavolata.v1.play_pb2 import ActionReceipt

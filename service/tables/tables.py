@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +24,9 @@ from tavolata.service.ports import (
 )
 from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import apply, made, rebuild
+from tavolata.service.tables.apply import apply
 from tavolata.service.tables.clocks import limits_us
+from tavolata.service.tables.making import made, rebuild
 from tavolata.service.tables.model import (
     NO_SEAT,
     PLAYING,
@@ -34,33 +34,17 @@ from tavolata.service.tables.model import (
     Flight,
     Recorded,
     Table,
-    Token,
+)
+from tavolata.service.tables.requests import (
+    Caller,
+    Change,
+    check_request_id,
+    draft,
+    hash_of,
+    refused_by,
 )
 
 MEMORY_S = 600.0  # an idle table stays in memory that long
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls: the hash of the token and what it is worth at the table."""
-
-    token_hash: bytes
-    token: Token
-
-    @property
-    def slot(self) -> int:
-        """The caller's seat, or NO_SEAT for an owner without one."""
-        return self.token.slot
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A request that changes a table. digest: of its content; token: as sent, None if none."""
-
-    table_id: str
-    token: str | None
-    request_id: str
-    digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +57,6 @@ class Lifetimes:
 
 Decide = Callable[[Table, Caller | None], Entry]
 Seen = Callable[[Table], None]
-
-
-def digest_of(*parts: bytes) -> bytes:
-    """A digest of a request's content, to know the same request again."""
-    return hashlib.sha256(b"\x00".join(parts)).digest()[:16]
-
-
-def hash_of(token: str) -> bytes:
-    """What is kept of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def draft(kind: str, slot: int = NO_SEAT, **fields: object) -> Entry:
-    """An entry whose number, time and request are yet to be filled in."""
-    return Entry(0, 0, kind, slot, **fields)  # type: ignore[arg-type]
 
 
 class Tables:
@@ -346,16 +315,3 @@ class Tables:
         if table.state == STATE_OPEN:
             return table.created_us + self._lifetimes.open_us
         return table.ended_us + self._lifetimes.over_us if table.over else 0
-
-
-def check_request_id(request_id: str) -> None:
-    """Refused with REQUEST_ID_REQUIRED unless it is 1 to 64 visible ASCII characters."""
-    if not (1 <= len(request_id) <= 64 and request_id.isascii() and request_id.isprintable()) or (
-        " " in request_id
-    ):
-        raise refuse.request_id_required()
-
-
-def refused_by(failure: StoreError) -> Refused:
-    """What a failure of the store means to the caller."""
-    return refuse.store_full() if isinstance(failure, StoreFull) else refuse.store_unavailable()

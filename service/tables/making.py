@@ -1,0 +1,75 @@
+"""Making a table from its first entry, and from all of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from google.protobuf.json_format import ParseDict
+
+from tavolata.ext.core.game import Game
+from tavolata.ext.core.spec import OptionValue
+from tavolata.ext.registry import game_spec
+from tavolata.service.codecs import codec_of
+from tavolata.service.ports import Entry
+from tavolata.service.tables import fairness
+from tavolata.service.tables.apply import apply, record
+from tavolata.service.tables.model import AI, OCCUPANT, PERSON, Seat, Setup, Table, Token
+from tavolata.v1.player_pb2 import AiPlayer
+from tavolata.v1.table_pb2 import TableSettings
+
+CREATED = "created"  # the kind of every first entry
+
+
+def rebuild(table_id: str, entries: list[Entry]) -> Table:
+    """The table that these entries make."""
+    table = made(table_id, entries[0])
+    for entry in entries[1:]:
+        apply(table, entry)
+    return table
+
+
+def made(table_id: str, entry: Entry) -> Table:
+    """The table that its first entry makes. UnknownGame or SettingError if this program has no such
+    game or option any more; ValueError if its rules have another version."""
+    body = entry.body or {}
+    settings = ParseDict(body["settings"], TableSettings())
+    spec = game_spec(settings.game_id)
+    if spec.rules_version != body["rules_version"]:
+        raise ValueError(
+            f"table {table_id} is played by version {body['rules_version']} of {spec.id}; "
+            f"this program has version {spec.rules_version}"
+        )
+    codec = codec_of(settings.game_id)
+    options = codec.options_from(settings.options)
+    game = _game_of(spec.id, len(body["seats"]), tuple(sorted(options.items())))
+    seed, salt = bytes.fromhex(body["server_seed"]), bytes.fromhex(body["salt"])
+    promise = fairness.commitment(
+        table_id=table_id,
+        game_id=spec.id,
+        rules_version=spec.rules_version,
+        seat_count=game.seat_count,
+        options=game.options,
+        server_seed=seed,
+        salt=salt,
+    )
+    setup = Setup(table_id, settings, seed, salt, body["reproducible"], promise, spec.rules_version)
+    table = Table(setup, game, codec, [_planned(n, plan) for n, plan in enumerate(body["seats"])])
+    table.created_us = entry.time_us
+    table.owner = entry.slot
+    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot)
+    record(table, entry)
+    return table
+
+
+@lru_cache(maxsize=256)
+def _game_of(game_id: str, seat_count: int, options: tuple[tuple[str, OptionValue], ...]) -> Game:
+    """The rules of a table; tables with the same ones share them, as they never change."""
+    return game_spec(game_id).make(seat_count, dict(options))
+
+
+def _planned(number: int, plan: dict[str, object]) -> Seat:
+    if "ai" in plan:
+        return Seat(number, AI, ai=ParseDict(plan["ai"], AiPlayer()), control=OCCUPANT)  # type: ignore[arg-type]
+    if "caller" in plan:
+        return Seat(number, PERSON, name=str(plan["caller"]), control=OCCUPANT, since=1)
+    return Seat(number)
