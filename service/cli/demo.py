@@ -45,7 +45,7 @@ def demo(
     from tavolata.service.cli.demo_match import Wish
 
     terminal = sys.stdout.isatty()
-    console = Console(highlight=False, soft_wrap=not terminal)
+    console = Console(highlight=False, soft_wrap=not terminal, width=None if terminal else 100)
     pause_s = pause if pause is not None else _PAUSE_S * terminal
     wish = Wish(seats=seats, level=level, seed=seed, pause_s=pause_s)
     raise typer.Exit(asyncio.run(_demo(console, wish, games or ())))

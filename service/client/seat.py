@@ -98,6 +98,8 @@ class Seat:
 
     def heed(self, update: Update) -> None:
         """Take over table and view from a message, unless a call has brought later ones."""
+        if isinstance(update, event_pb2.Event) and update.HasField("table"):
+            self.table = _after(self.table, update)
         if not isinstance(update, event_pb2.Snapshot):
             return
         if self.table is None or update.event_number >= self.table.last_event:
@@ -192,3 +194,22 @@ class Seat:
         response = await self._wire.call(rpc, request, self.token)
         self.table = response.table
         return response.table
+
+
+def _after(table: table_pb2.Table | None, event: event_pb2.Event) -> table_pb2.Table | None:
+    """The table after an event has changed who sits there; before a match no snapshot tells."""
+    if table is None or event.number <= table.last_event:
+        return table
+    changed = table_pb2.Table()
+    changed.CopyFrom(table)
+    changed.last_event = event.number
+    which = event.table.WhichOneof("event")
+    if which == "seat_changed":
+        seat = event.table.seat_changed.seat
+        changed.seats[seat.seat].CopyFrom(seat)
+    elif which == "owner_changed":
+        changed.owner_seat = event.table.owner_changed.owner_seat
+    elif which == "match_started":
+        del changed.seats[:]
+        changed.seats.extend(event.table.match_started.seats)
+    return changed

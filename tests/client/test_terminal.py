@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import select
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,46 @@ async def test_people_join_a_table_by_its_id_leave_it_and_come_back(service: Ser
         await sit_down(server, anna.table_id, "", None, bruno.token)
         table = await server.table(anna.table_id)
         assert table.seats[1].control == table_pb2.SEAT_CONTROL_OCCUPANT
+
+
+async def test_who_joins_while_one_waits_is_called_by_name_from_the_first_event(
+    service: Server,
+) -> None:
+    out = Reader()
+    async with connect(f"127.0.0.1:{service.port}") as server:
+        anna = await new_table(
+            server, Wanted("bouillabaisse", seats=2, people=2, name="Anna", seed=bytes(32))
+        )
+        async with asyncio.timeout(30):
+            await play_at(
+                server,
+                anna,
+                Waiting(out, lambda: sit_down(server, anna.table_id, "Bruno", None, "")),
+                Voice(out, "never"),
+            )
+    (started,) = [line for line in out.getvalue().splitlines() if line.startswith("Round 1:")]
+    assert "Bruno" in started
+    assert "seat 1" not in started
+
+
+class Waiting:
+    """Lets somebody join, starts the match when that is told, and leaves with the first cards."""
+
+    def __init__(self, out: Reader, join: Callable[[], Awaitable[object]]) -> None:
+        self._out = out
+        self._join = join
+        self._typed: list[str] = []
+
+    async def next(self) -> str | None:
+        while not self._typed:
+            line = await self._out.lines.get()
+            if line.startswith("Table "):
+                await self._join()
+            elif line == "Seat 1: Bruno.":
+                self._typed = [""]
+            elif line.startswith("You hold"):
+                self._typed = ["q", "y"]
+        return self._typed.pop(0)
 
 
 async def test_who_goes_without_a_word_does_not_keep_the_others_waiting(service: Server) -> None:
