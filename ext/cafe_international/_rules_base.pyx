@@ -1,0 +1,2 @@
+"""The rules of Café International, portable."""
+include "_rules.pxi"
