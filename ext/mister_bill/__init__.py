@@ -1,0 +1,33 @@
+"""Mister Bill: waiters, dishes, and who is left with the bill (``seeds/mister_bill/rules.md``)."""
+
+from __future__ import annotations
+
+from tavolata.ext.core.cpu import best_build
+from tavolata.ext.core.game import Game
+from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.mister_bill.face import MisterBillFace
+
+
+def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
+    """The rules for one table; seats and options have been checked by ``spec``."""
+    game: Game = best_build(__name__, "_rules").Rules(
+        spec, seat_count, options, MisterBillFace(seat_count, options)
+    )
+    return game
+
+
+SPEC = GameSpec(
+    id="mister_bill",
+    name="Mister Bill",
+    seats_min=3,
+    seats_max=8,
+    seats_usual=4,
+    rules_version="1",
+    options=options_of("mister_bill"),
+    build=build,
+    search=SearchHints(rule_playouts=True),
+    summary=(
+        "An Old-Maid game with waiters: lay down pairs, let waiters move cards between hands, and "
+        "don't be the one who is left with the bill. Two rounds in pairs, one alone."
+    ),
+)

@@ -1,0 +1,3 @@
+from tavolata.ext.core.game import Game
+
+class Rules(Game): ...

@@ -1,0 +1,2 @@
+"""The rules of Mister Bill, portable."""
+include "_rules.pxi"
