@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from tavolata.service.refusals import Refused
 from tavolata.service.tables.lobby import Lobby
 from tavolata.service.tables.model import NO_SEAT, Table
 from tavolata.service.tables.playing import Playing
-from tavolata.service.tables.record import replay_of
+from tavolata.service.tables.record import refuse_replay, replay_of
 from tavolata.service.watch import WatchHub
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import Closing, Event, Snapshot
@@ -26,6 +27,7 @@ class TableService:
 
     def __init__(self, lobby: Lobby, playing: Playing, hub: WatchHub, entropy: Entropy) -> None:
         self._entropy = entropy
+        self._replaying = asyncio.Lock()
         self._lobby = lobby
         self._playing = playing
         self._hub = hub
@@ -141,5 +143,10 @@ class TableService:
     ) -> pb.GetReplayResponse:
         """The record of a match that is over."""
         table, viewer = await self._playing.viewer(request.table_id, token_of(context))
+        refuse_replay(table)
         message = self._playing.message(table)
-        return pb.GetReplayResponse(replay=replay_of(table, message, viewer))
+        # A long match takes a tenth of a second, for which nobody else is to wait. A table that is
+        # over never changes, so another thread may read it.
+        async with self._replaying:
+            replay = await asyncio.to_thread(replay_of, table, message, viewer)
+        return pb.GetReplayResponse(replay=replay)

@@ -35,16 +35,28 @@ def serve(
     ] = None,
     log_format: Annotated[str | None, Flag(help="json or console [console]")] = None,
     log_level: Annotated[str | None, Flag(help="debug, info, warning or error [info]")] = None,
+    list_settings: Annotated[
+        bool, Flag("--list-settings", help="list every setting with its default, and end")
+    ] = False,
     print_port: Annotated[
         bool, Flag("--print-port", help="print the port once listening; bind to port 0 to get any")
     ] = False,
 ) -> None:
-    """Run the server. Every setting can also be given as TAVOLATA_NAME or in a TOML file."""
+    """Run the server.
+
+    Settings come from flags, then from the environment as TAVOLATA_NAME, then from a TOML file as
+    name = value; --list-settings shows all of them, also those without a flag.
+    """
     import pydantic
     import uvloop
 
     from tavolata.service import logs, settings
 
+    if list_settings:
+        for name, field in settings.Settings.model_fields.items():
+            default = "none" if field.default is None else field.default
+            typer.echo(f"TAVOLATA_{name.upper()}  {field.description} [{default}]")
+        raise typer.Exit
     try:
         chosen = settings.load(
             config,

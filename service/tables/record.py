@@ -17,12 +17,9 @@ from tavolata.v1.table_pb2 import Table as TableMessage
 
 
 def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
-    """The replay of a settled table; message: the table as it is. Refused until it is over."""
-    if table.match is None:
-        raise refuse.not_started(table.table_id)
-    if not table.over:
-        raise refuse.live(table.table_id)
+    """The replay of a settled table, `refuse_replay` having passed; message: the table as it is."""
     setup, match = table.setup, table.match
+    assert match is not None  # noqa: S101
     proof = None
     if setup.settings.reveal != Reveal.REVEAL_NEVER:
         proof = FairnessProof(server_seed=setup.server_seed, salt=setup.salt, match_seed=match.seed)
@@ -34,6 +31,14 @@ def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
         proof=proof,
         viewer=viewer,
     )
+
+
+def refuse_replay(table: Table) -> None:
+    """Refused with MATCH_NOT_STARTED or MATCH_LIVE unless the table had a match that is over."""
+    if table.match is None:
+        raise refuse.not_started(table.table_id)
+    if not table.over:
+        raise refuse.live(table.table_id)
 
 
 def _decision(entry: Entry) -> Decision:

@@ -284,6 +284,11 @@ def test_the_command_stops_on_sigint_and_refuses_bad_settings(tmp_path: Path) ->
     assert bad.returncode == 2
     assert "ai_floor_s" in bad.stderr
     assert "Traceback" not in bad.stderr
+    listed = subprocess.run(
+        [*command, "--list-settings"], capture_output=True, text=True, timeout=60, check=True
+    ).stdout.splitlines()
+    assert len(listed) == len(settings.Settings.model_fields)
+    assert any(line.startswith("TAVOLATA_BIND ") and "127.0.0.1:50051" in line for line in listed)
     with subprocess.Popen(
         [*command, "--bind", "127.0.0.1:0", "--print-port"],
         stdout=subprocess.PIPE,
