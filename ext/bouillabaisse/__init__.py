@@ -5,7 +5,7 @@ from __future__ import annotations
 from tavolata.ext.bouillabaisse.face import BouillabaisseFace
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, options_of
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -26,7 +26,6 @@ SPEC = GameSpec(
     options=options_of("bouillabaisse"),
     build=build,
     low_wins=True,
-    search=SearchHints(rule_playouts=True),
     summary=(
         "A trick-taking game of six rounds with six different aims: in all but the last, "
         "the point is not to take things."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, options_of
 from tavolata.ext.mino_dice.face import MinoDiceFace
 
 
@@ -25,7 +25,6 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("mino_dice"),
     build=build,
-    search=SearchHints(rule_playouts=True),
     summary=(
         "A trick-taking game with dice: foresee how many tricks your dice will win, then win "
         "exactly that many."
