@@ -10,14 +10,15 @@ from typing import Self
 class Proxy:
     """Listens on a port of its own and passes bytes on to `target_port` of this machine.
 
-    swallow: from then on nothing that the server says comes through. cut: breaks what is open.
-    refuse: breaks what is opened.
+    swallow: from then on nothing that the server says comes through. flowing: cleared, what the
+    server says waits. cut: breaks what is open.
     """
 
     def __init__(self, target_port: int) -> None:
         self.port = 0
         self.swallow = False
-        self.refuse = False
+        self.flowing = asyncio.Event()
+        self.flowing.set()
         self.cuts = 0
         self._target_port = target_port
         self._open: set[asyncio.StreamWriter] = set()
@@ -56,9 +57,6 @@ class Proxy:
                 self.cut()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.refuse:
-            writer.transport.abort()
-            return
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target_port)
         except OSError:
@@ -77,6 +75,8 @@ class Proxy:
             while data := await source.read(65536):
                 if answers and self.swallow:
                     continue
+                if answers:
+                    await self.flowing.wait()
                 sink.write(data)
                 await sink.drain()
         sink.transport.abort()

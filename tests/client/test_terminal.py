@@ -89,35 +89,35 @@ async def test_who_joins_while_one_waits_is_called_by_name_from_the_first_event(
     out = Reader()
     async with connect(f"127.0.0.1:{service.port}") as server:
         anna = await new_table(
-            server, Wanted("bouillabaisse", seats=2, people=2, name="Anna", seed=bytes(32))
+            server, Wanted("bouillabaisse", seats=3, people=3, name="Anna", seed=bytes(32))
         )
+        bruno = await sit_down(server, anna.table_id, "Bruno", None, "")
+
+        async def the_last_comes() -> None:
+            await sit_down(server, anna.table_id, "Carla", None, "")
+            await anna.start()
+
         async with asyncio.timeout(30):
-            await play_at(
-                server,
-                anna,
-                Waiting(out, lambda: sit_down(server, anna.table_id, "Bruno", None, "")),
-                Voice(out, "never"),
-            )
+            await play_at(server, bruno, Waiting(out, the_last_comes), Voice(out, "never"))
+    assert "Seat 2: Carla." in out.getvalue()
     (started,) = [line for line in out.getvalue().splitlines() if line.startswith("Round 1:")]
-    assert "Bruno" in started
-    assert "seat 1" not in started
+    assert "Carla" in started, "seat 2 deals or leads with this seed"
+    assert "seat 2" not in started
 
 
 class Waiting:
-    """Lets somebody join, starts the match when that is told, and leaves with the first cards."""
+    """Lets something happen when the table is told, and leaves with the first cards."""
 
-    def __init__(self, out: Reader, join: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, out: Reader, happen: Callable[[], Awaitable[object]]) -> None:
         self._out = out
-        self._join = join
+        self._happen = happen
         self._typed: list[str] = []
 
     async def next(self) -> str | None:
         while not self._typed:
             line = await self._out.lines.get()
             if line.startswith("Table "):
-                await self._join()
-            elif line == "Seat 1: Bruno.":
-                self._typed = [""]
+                await self._happen()
             elif line.startswith("You hold"):
                 self._typed = ["q", "y"]
         return self._typed.pop(0)
