@@ -8,13 +8,15 @@ from tests.reference.bids import Bids
 from tests.reference.bouillabaisse import Bouillabaisse
 from tests.reference.chance import Script
 from tests.reference.mino_dice import MinoDice
+from tests.reference.mister_bill import MisterBill
 
-AnyModel = Bids | Bouillabaisse | MinoDice
+AnyModel = Bids | Bouillabaisse | MinoDice | MisterBill
 
 GAMES: dict[str, type[AnyModel]] = {
     "bids": Bids,
     "bouillabaisse": Bouillabaisse,
     "mino_dice": MinoDice,
+    "mister_bill": MisterBill,
 }
 
 

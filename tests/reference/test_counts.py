@@ -8,7 +8,11 @@ from tests.reference.chance import seed_bytes
 from tests.reference.counts import CountCase, count_leaves, leaves_by_action, read_counts
 from tests.reference.registry import new_model
 
-CASES = [case for game in ("bids", "bouillabaisse", "mino_dice") for case in read_counts(game)]
+CASES = [
+    case
+    for game in ("bids", "bouillabaisse", "mino_dice", "mister_bill")
+    for case in read_counts(game)
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

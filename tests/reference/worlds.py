@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from tests.reference import bids, bouillabaisse, mino_dice
+from tests.reference import bids, bouillabaisse, mino_dice, mister_bill
 from tests.reference.chance import Script
 from tests.reference.model import IllegalMove, Model
 from tests.reference.registry import GAMES, AnyModel, new_model
@@ -63,6 +63,8 @@ def history_of(model: AnyModel, viewer: int) -> History:
 
 def true_world(model: AnyModel) -> World:
     """What the seats really hold."""
+    if isinstance(model, mister_bill.MisterBill):
+        return tuple(tuple(mister_bill.in_order(hand)) for hand in model.hands)
     if isinstance(model, bouillabaisse.Bouillabaisse):
         return tuple(tuple(bouillabaisse.in_order(hand)) for hand in model.hands)
     if isinstance(model, bids.Bids):
@@ -126,6 +128,7 @@ def _ways(numbers: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple
 
 def unseen_in(history: History) -> Unseen:
     """What the viewer can't place, from the events of the round in progress alone."""
+    _refuse_moving_cards(history)
     rounds = by_round(history)
     if history.game == "bids":
         return _unseen_in_bids(history, rounds[-1])
@@ -183,6 +186,12 @@ def _unseen_in_bids(history: History, events: list[Seen]) -> Unseen:
     return Unseen(cards, sizes, known)
 
 
+def _refuse_moving_cards(history: History) -> None:
+    """Where hidden cards go from hand to hand, what is held now is no deal to replay from."""
+    if history.game == "mister_bill":
+        raise ValueError("worlds of mister_bill are those of tests.reference.mister_bill_worlds")
+
+
 def replay_in(history: History, world: World) -> Model:
     """The match replayed with the public actions, the seats holding what the world says.
 
@@ -207,6 +216,7 @@ def script_of(history: History, world: World) -> tuple[Script, Actions]:
         return _bids_script(history, world)
     if history.game == "bouillabaisse":
         return _bouillabaisse_script(history, world)
+    _refuse_moving_cards(history)
     return _mino_dice_script(history, world)
 
 
