@@ -6,15 +6,17 @@ from collections.abc import Mapping
 
 from tests.reference.bids import Bids
 from tests.reference.bouillabaisse import Bouillabaisse
+from tests.reference.cafe_international import CafeInternational
 from tests.reference.chance import Script
 from tests.reference.mino_dice import MinoDice
 from tests.reference.mister_bill import MisterBill
 
-AnyModel = Bids | Bouillabaisse | MinoDice | MisterBill
+AnyModel = Bids | Bouillabaisse | CafeInternational | MinoDice | MisterBill
 
 GAMES: dict[str, type[AnyModel]] = {
     "bids": Bids,
     "bouillabaisse": Bouillabaisse,
+    "cafe_international": CafeInternational,
     "mino_dice": MinoDice,
     "mister_bill": MisterBill,
 }

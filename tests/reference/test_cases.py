@@ -8,6 +8,7 @@ import pytest
 
 from tests.games.bids import cases as bids_cases
 from tests.games.bouillabaisse import cases as bouillabaisse_cases
+from tests.games.cafe_international import cases as cafe_cases
 from tests.games.mino_dice import cases as mino_dice_cases
 from tests.games.mister_bill import cases as mister_bill_cases
 from tests.reference.casebook import Case, Engine, run_case
@@ -17,6 +18,7 @@ from tests.reference.registry import new_model
 CASES = [
     *bids_cases.CASES,
     *bouillabaisse_cases.CASES,
+    *cafe_cases.CASES,
     *mino_dice_cases.CASES,
     *mister_bill_cases.CASES,
 ]
@@ -38,6 +40,7 @@ def test_the_reference_does_what_the_case_says(case: Case) -> None:
     [
         (bids_cases.CASES, [f"BI-{number}" for number in range(1, 24)]),
         (bouillabaisse_cases.CASES, [f"BO-{number}" for number in range(1, 21)]),
+        (cafe_cases.CASES, [f"CI-{number}" for number in range(27)]),
         (mino_dice_cases.CASES, [f"MD-{number}" for number in range(1, 21)]),
         (mister_bill_cases.CASES, [f"MB-{number}" for number in range(1, 28)]),
     ],

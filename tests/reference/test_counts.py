@@ -10,7 +10,7 @@ from tests.reference.registry import new_model
 
 CASES = [
     case
-    for game in ("bids", "bouillabaisse", "mino_dice", "mister_bill")
+    for game in ("bids", "bouillabaisse", "cafe_international", "mino_dice", "mister_bill")
     for case in read_counts(game)
 ]
 

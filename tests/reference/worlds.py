@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
-from tests.reference import bids, bouillabaisse, mino_dice, mister_bill
+from tests.reference import (
+    bids,
+    bouillabaisse,
+    cafe_board,
+    cafe_international,
+    mino_dice,
+    mister_bill,
+)
 from tests.reference.chance import Script
 from tests.reference.model import IllegalMove, Model
 from tests.reference.registry import GAMES, AnyModel, new_model
@@ -27,6 +34,7 @@ PHYSICAL_DEALS_MAX = 400_000
 ORDERS: dict[str, list[str]] = {
     "bids": bids.DECK,
     "bouillabaisse": bouillabaisse.DECK,
+    "cafe_international": cafe_board.KINDS,
     "mino_dice": mino_dice.KINDS,
 }
 """Names of a game's cards or dice in action order."""
@@ -41,6 +49,8 @@ class History:
     options: dict[str, object]
     viewer: int
     events: list[Seen]
+    actions: tuple[tuple[int, str], ...] = ()
+    """Café International: all the actions, of which some leave no event; they are public."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,10 @@ class Unseen:
 def history_of(model: AnyModel, viewer: int) -> History:
     """The match so far as the viewer saw it."""
     game = next(name for name, kind in GAMES.items() if isinstance(model, kind))
-    return History(game, model.seats, dict(model.options), viewer, model.events(viewer))
+    actions = model.actions if isinstance(model, cafe_international.CafeInternational) else ()
+    return History(
+        game, model.seats, dict(model.options), viewer, model.events(viewer), tuple(actions)
+    )
 
 
 def true_world(model: AnyModel) -> World:
@@ -69,6 +82,8 @@ def true_world(model: AnyModel) -> World:
         return tuple(tuple(bouillabaisse.in_order(hand)) for hand in model.hands)
     if isinstance(model, bids.Bids):
         return tuple(tuple(bids.in_order(hand)) for hand in model.hands)
+    if isinstance(model, cafe_international.CafeInternational):
+        return tuple(tuple(cafe_board.in_order(hand)) for hand in model.hands)
     return tuple(tuple(mino_dice.in_order(dice)) for dice in model.dice)
 
 
@@ -128,6 +143,8 @@ def _ways(numbers: tuple[int, ...], sizes: Sequence[int]) -> Iterator[list[tuple
 
 def unseen_in(history: History) -> Unseen:
     """What the viewer can't place, from the events of the round in progress alone."""
+    if history.game == "cafe_international":
+        return _unseen_in_cafe(history)
     _refuse_moving_cards(history)
     rounds = by_round(history)
     if history.game == "bids":
@@ -159,6 +176,19 @@ def unseen_in(history: History) -> Unseen:
             (known[seat] if knows[seat] else cards).remove(card)
     sizes = [0 if knows[seat] else sizes[seat] for seat in range(history.seats)]
     return Unseen(cards, sizes, known)
+
+
+def _unseen_in_cafe(history: History) -> Unseen:
+    """Every hand is open; only the order of the bag is unseen, and that is in no world."""
+    known: list[list[str]] = [[] for _ in range(history.seats)]
+    for event in history.events:
+        if event["event"] == "drew":
+            known[_number(event, "seat")] += _texts(event, "kinds")
+        if event["event"] in ("seated", "put_at_bar", "swapped"):
+            known[_number(event, "seat")].remove(str(event["kind"]))
+        if event["event"] == "swapped":
+            known[_number(event, "seat")].append(str(event["joker"]))
+    return Unseen([], [0] * history.seats, known)
 
 
 def _unseen_in_bids(history: History, events: list[Seen]) -> Unseen:
@@ -212,12 +242,33 @@ def script_of(history: History, world: World) -> tuple[Script, Actions]:
 
     Another seat's bid that is still secret is 0. ValueError if the cards don't add up.
     """
+    if history.game == "cafe_international":
+        return _cafe_script(history, world)
     if history.game == "bids":
         return _bids_script(history, world)
     if history.game == "bouillabaisse":
         return _bouillabaisse_script(history, world)
     _refuse_moving_cards(history)
     return _mino_dice_script(history, world)
+
+
+def _cafe_script(history: History, world: World) -> tuple[Script, Actions]:
+    """The bag as it was drawn, then what is left in it in the order of the kinds."""
+    known = [tuple(cafe_board.in_order(hand)) for hand in _unseen_in_cafe(history).known]
+    if tuple(known) != world:
+        raise ValueError(f"the hands are {known}, not {world}")
+    order: list[str] = []
+    script: Script = {}
+    for event in history.events:
+        if event["event"] == "drew":
+            order += _texts(event, "kinds")
+        if event["event"] == "started":
+            script["start", 0, 0] = _number(event, "seat")
+    rest = list(cafe_board.ALL_TILES)
+    for tile in order:
+        rest.remove(tile)
+    script["bag", 0, 0] = order + rest
+    return script, list(history.actions)
 
 
 def _bids_script(history: History, world: World) -> tuple[Script, Actions]:
