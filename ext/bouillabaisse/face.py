@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from tavolata.ext.bouillabaisse import notation
-from tavolata.ext.bouillabaisse.deck import RANKS, SUIT_NAMES, SUITS, card_name, card_number, deck_for
+from tavolata.ext.bouillabaisse.deck import (
+    RANKS,
+    SUIT_NAMES,
+    SUITS,
+    card_name,
+    card_number,
+    deck_for,
+)
 from tavolata.ext.bouillabaisse.views import (
     CardDrawn,
     Dealt,
@@ -45,7 +52,7 @@ class BouillabaisseFace:
     def action_number(self, name: str) -> int:
         verb, _, card = name.partition(" ")
         if verb != "play":
-            raise ValueError(f"{name!r} is no action; actions are 'play' and a card, like 'play QC'")
+            raise ValueError(f"{name!r} is no action; an action is 'play' and a card: 'play QC'")
         return card_number(card)
 
     def chance_item(self, purpose: int, item: int) -> str:
@@ -88,7 +95,7 @@ class BouillabaisseFace:
             drawn_rank=None if state["drawn_rank"] == NONE else RANKS[state["drawn_rank"]],
             drawn_card=None if state["drawn_card"] == NONE else card_name(state["drawn_card"]),
             voids=tuple(
-                tuple(suit for number, suit in enumerate(SUITS) if state["voids"][seat] >> number & 1)
+                tuple(suit for bit, suit in enumerate(SUITS) if state["voids"][seat] >> bit & 1)
                 for seat in seats
             ),
             played=cards_of(state["played"], state["played_twin"]),
@@ -108,7 +115,8 @@ class BouillabaisseFace:
 
     def _in_order(self, leader: int, cards: list[int] | tuple[()]) -> tuple[tuple[int, str], ...]:
         return tuple(
-            ((leader + place) % self.seat_count, card_name(card)) for place, card in enumerate(cards)
+            ((leader + place) % self.seat_count, card_name(card))
+            for place, card in enumerate(cards)
         )
 
     def event(self, kind: int, public: tuple[int, ...], secret: tuple[int, ...] | None) -> Event:

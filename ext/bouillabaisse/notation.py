@@ -1,8 +1,10 @@
 """A position of La bouillabaisse as one line of text, both ways.
 
-``round=2 phase=play dealer=0 leader=1 seat=2 drawn=H,-,- hands=2C.KH/-/... played=AC trick=AC last=-
-taken=0,0,0 points=0,0,0 totals=5,0,60 rounds=5,0,60``. Hands of different seats stand between
-slashes, cards between dots, ``-`` is empty; ``trick`` and ``last`` start with the seat that led.
+``round=2 phase=play dealer=0 drawn=H,-,- hands=2C.KH/5D/... played=AC voids=-/C/- tricks=3
+trick=1.AC last=0.2D.KD.5D winner=1 taken=1,2,0 points=0,0,0 totals=5,0,60 rounds=... best=AC,1``.
+What belongs to different seats stands between slashes, cards between dots, ``-`` is empty;
+``trick`` and ``last`` start with the seat that led; ``best`` is the card that takes the trick so
+far, and whose it is; ``rounds`` has the points of each of the six rounds.
 """
 
 from __future__ import annotations

@@ -98,6 +98,4 @@ class RoundScored:
     totals: tuple[int, ...]
 
 
-Event = (
-    RoundStarted | Dealt | SuitDrawn | RankDrawn | CardDrawn | Played | TrickTaken | RoundScored
-)
+Event = RoundStarted | Dealt | SuitDrawn | RankDrawn | CardDrawn | Played | TrickTaken | RoundScored
