@@ -23,6 +23,7 @@ import uvloop
 
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
+from tavolata.service.bench import loop_lag
 from tavolata.service.bench.echo import METHOD
 from tavolata.service.bench.measurement import Measurement
 from tavolata.service.codecs import codec_of
@@ -61,13 +62,14 @@ class Load:
 
 
 def measurements() -> Iterator[Measurement]:
-    """Requests/s and latencies of both servers, taken in turns."""
+    """Requests/s and latencies of both servers, taken in turns, and the lag of an event loop."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         rows = runner.run(_measured())
     yield from rows
 
 
 async def _measured() -> list[Measurement]:
+    lag = await loop_lag.measured()
     cores = sorted(os.sched_getaffinity(0))
     server_core = cores[0] if len(cores) > 1 else None
     if len(cores) > 1:
@@ -81,7 +83,7 @@ async def _measured() -> list[Measurement]:
             scripts = await _scripts(own.target, run)
             echoes.append(await _run(echo, METHOD, scripts))
             plays.append(await _run(own.target, PLAY_ACTION, scripts))
-    return _rows(echoes, plays)
+    return [*_rows(echoes, plays), lag]
 
 
 def _rows(echoes: Sequence[Load], plays: Sequence[Load]) -> list[Measurement]:
