@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from tavolata.ext.core.match import Position
 from tavolata.ext.core.spec import OptionValue
 from tests.games.engine import FastEngine, item_codes, new_fast
 from tests.reference.chance import Key, Outcome, Script, seed_bytes
+from tests.reference.mino_dice import COUNTS, SPECIALS, roll_index
 from tests.reference.model import SPECTATOR, EventLog
 from tests.reference.registry import AnyModel, new_model
 
-STYLES = ("random", "first", "last")
+# Seats that play by rule meet their bids, which is what bonuses need.
+STYLES = ("random", "first", "last", "rule", "rule")
 ROUNDS_MAX = 8
 
 
@@ -56,10 +59,12 @@ def compare_match(plan: Plan, *, every_view: bool = True) -> int:
     comparison = _Comparison(plan, fast, model)
     choice = Random(f"{plan.seed} choices")
     styles = [choice.choice(STYLES) for _ in range(plan.seats)]
+    if plan.sorted_deals and choice.random() < 0.5:
+        styles = ["rule"] * plan.seats
     comparison.compare(range(SPECTATOR, plan.seats))
     while not model.over:
         seat = choice.choice(sorted(model.to_act()))
-        action = _chosen(model.legal(seat), styles[seat], choice)
+        action = _chosen(fast, seat, styles[seat], choice)
         model.play(seat, action)
         fast.play(seat, action)
         comparison.steps += 1
@@ -71,9 +76,13 @@ def compare_match(plan: Plan, *, every_view: bool = True) -> int:
     return comparison.steps
 
 
-def _chosen(legal: list[str], style: str, choice: Random) -> str:
+def _chosen(fast: FastEngine, seat: int, style: str, choice: Random) -> str:
+    legal = fast.legal(seat)
     if style == "random" or choice.random() < 0.1:
         return choice.choice(legal)
+    if style == "rule":
+        position = Position(fast.game, fast.match.state_bytes())
+        return fast.game.action_name(position.rule(seat))
     return legal[0 if style == "first" else -1]
 
 
@@ -86,17 +95,35 @@ def _sorted_script(plan: Plan) -> Script:
         if isinstance(outcome.value, tuple)
     )
     assert isinstance(deal.value, tuple)
-    codes = item_codes(plan.game, plan.seats, deal.purpose)
+    codes = item_codes(plan.game, deal.purpose)
     script: Script = {}
     choice = Random(f"{plan.seed} deals")
-    for number in range(1, ROUNDS_MAX + 1):
+    for number in range(deal.round, ROUNDS_MAX + 1):
         order = sorted(deal.value, key=lambda name: codes[name] % 16)
         if choice.random() < 0.5:
             order.reverse()
         start = choice.randrange(len(order))
         key: Key = (deal.purpose, number, deal.index)
         script[key] = order[start:] + order[:start]
-    return script
+        if choice.random() < 0.5:
+            # In turn instead of in blocks: what is strong meets in a trick.
+            size = number if deal.purpose == "draw" else len(order) // plan.seats
+            given = order[: size * plan.seats]
+            turns = [card for seat in range(plan.seats) for card in given[seat :: plan.seats]]
+            script[key] = turns + order[len(given) :]
+    return script | (_strong_rolls(plan, choice) if plan.game == "mino_dice" else {})
+
+
+def _strong_rolls(plan: Plan, choice: Random) -> Script:
+    """Nearly all special dice show their special face, the first of the die."""
+    return {
+        ("roll", hand, roll_index(seat, kind, before)): 0
+        for hand in range(1, ROUNDS_MAX + 1)
+        for seat in range(plan.seats)
+        for kind in SPECIALS
+        for before in range(COUNTS[kind])
+        if choice.random() < 0.85
+    }
 
 
 class _Comparison:
@@ -153,7 +180,7 @@ class _Comparison:
     def _ahead(self, one: int, other: int, totals: list[int]) -> bool:
         """Whether a seat did better. Equal places are equal totals, so nothing else decides."""
         places = self.model.placement()
-        assert (places[one] == places[other]) == (totals[one] == totals[other])
+        assert places[one] != places[other] or totals[one] == totals[other]
         return places[one] < places[other]
 
     def same(self, what: str, fast: object, reference: object) -> None:
