@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -102,6 +103,9 @@ def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
 
     try:
         asyncio.run(_play(place, wanted, voice))
+    except OSError:  # nobody reads what is said: the terminal or the next program of a pipe is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         voice.say("You have left the table.")
     except Refused as refusal:

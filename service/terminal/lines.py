@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from typing import Protocol, TextIO
 
 
@@ -25,8 +26,9 @@ class TypedLines:
         threading.Thread(target=self._read, daemon=True, name="typed-lines").start()
 
     def _read(self) -> None:
-        for line in self._source:
-            self._pass(line.rstrip("\r\n"))
+        with suppress(OSError):  # the terminal is gone
+            for line in self._source:
+                self._pass(line.rstrip("\r\n"))
         self._pass(None)
 
     def _pass(self, line: str | None) -> None:

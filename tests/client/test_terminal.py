@@ -266,6 +266,9 @@ class _Terminal:
         *lines, self._rest = (self._rest + text).replace("\r", "").split("\n")
         return lines
 
+    def hang_up(self) -> None:
+        os.close(self._fd)
+
     def end(self) -> int:
         try:
             while True:
@@ -301,6 +304,14 @@ def test_a_terminal_gets_colours_unless_told_otherwise_and_interrupting_leaves()
     terminal.process.send_signal(2)
     assert terminal.end() == 0
     assert "You have left the table." in terminal.text
+
+
+def test_the_client_ends_when_its_terminal_is_gone() -> None:
+    terminal = _Terminal("mino_dice", "--seats", "3", "--ai", "random")
+    while "Press Enter to start" not in terminal.text:
+        terminal.lines()
+    terminal.hang_up()
+    assert terminal.process.wait(60) in (0, 1)
 
 
 def test_the_demo_plays_to_the_end_and_checks_the_replay() -> None:
