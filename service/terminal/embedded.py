@@ -30,7 +30,7 @@ async def embedded_server(db: Path | None) -> AsyncIterator[str]:
         server = Server(chosen)
         try:
             await server.start()
-        except (FileInUse, UnknownSchema, BindRefused) as error:
+        except (FileInUse, UnknownSchema, BindRefused, OSError) as error:
             raise NoServer(str(error)) from error
         try:
             yield f"127.0.0.1:{server.port}"

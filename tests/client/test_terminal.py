@@ -345,3 +345,17 @@ def _demo(*arguments: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         check=False,
     )
+
+
+def test_a_file_that_cannot_be_used_is_said_and_nothing_is_started(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere" / "x.db"
+    done = subprocess.run(
+        [sys.executable, "-m", "tavolata", "play", "mino_dice", "--db", str(missing)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert str(missing.parent) in done.stdout
