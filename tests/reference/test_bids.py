@@ -8,7 +8,7 @@ from math import comb, factorial, prod
 
 import pytest
 
-from tests.reference import bids
+from tests.reference import bids, bids_cards
 from tests.reference.chance import Script, seed_bytes
 from tests.reference.model import SPECTATOR
 from tests.reference.registry import AnyModel, new_model
@@ -33,7 +33,7 @@ def tables() -> Iterator[Table]:
     """Every number of seats with every value of every option, and all special cards at once."""
     for seats in range(3, 7):
         yield seats, {}
-        for name, values in bids.OPTIONS.items():
+        for name, values in bids_cards.OPTIONS.items():
             few = [1, 20] if name == "rounds" else values
             refused = [seats < 4, seats > 5] if name == "ally" else []
             for value in few:
@@ -70,7 +70,7 @@ def check_cards(model: bids.Bids) -> None:
     won = [card for cards in model.won for card in cards]
     assert len(won) == len(set(won))
     assert set(won) <= set(model.played)
-    assert all(bids.can_be_stolen(card) for card in won)
+    assert all(bids_cards.can_be_stolen(card) for card in won)
     sizes = {len(hand) for hand in model.hands}
     assert max(sizes) - min(sizes) <= 1
 
@@ -105,7 +105,7 @@ def test_points_are_the_cards_won_where_nothing_doubles_or_moves() -> None:
             names = [event["event"] for event in model.events(SPECTATOR)]
             if "points_doubled" in names or model.round > 1:
                 break
-            values = [sum(bids.number_of(card) or 0 for card in cards) for cards in model.won]
+            values = [sum(bids_cards.number_of(card) or 0 for card in cards) for cards in model.won]
             assert model.running_points() == values
             compared += any(values)
     assert compared > 300
@@ -145,16 +145,16 @@ def another_world(model: bids.Bids, viewer: int, choices: random.Random) -> Worl
     unseen = unseen_in(history_of(model, viewer))
     size = sum(unseen.sizes)
     hidden = [card for seat, hand in enumerate(model.hands) if unseen.sizes[seat] for card in hand]
-    blacks = [card for card in unseen.cards if bids.is_black(card)]
+    blacks = [card for card in unseen.cards if bids_cards.is_black(card)]
     coloured = [card for card in unseen.cards if card in model.setting.coloured]
-    dealt = choices.sample(blacks, sum(bids.is_black(card) for card in hidden))
+    dealt = choices.sample(blacks, sum(bids_cards.is_black(card) for card in hidden))
     dealt += [card for card in unseen.cards if card == "Ally"]
     dealt += choices.sample(coloured, size - len(dealt))
     choices.shuffle(dealt)
     hands = []
     for seat, hand in enumerate(model.hands):
         drawn = [dealt.pop() for _ in range(unseen.sizes[seat])]
-        hands.append(tuple(bids.in_order(drawn or hand)))
+        hands.append(tuple(bids_cards.in_order(drawn or hand)))
     return tuple(hands)
 
 
@@ -211,8 +211,8 @@ def test_worlds_of_bids_are_every_hand_the_counts_allow() -> None:
         # How many blacks the unseen hands hold is known: one was dealt.
         shown = [e["card"] for e in model.events(SPECTATOR) if e["event"] == "bid_made"]
         mine = [] if viewer == SPECTATOR else model.hands[viewer]
-        blacks = 1 - sum(bids.is_black(str(card)) for card in [*shown, *mine])
-        black_cards = sum(bids.is_black(card) for card in unseen.cards)
+        blacks = 1 - sum(bids_cards.is_black(str(card)) for card in [*shown, *mine])
+        black_cards = sum(bids_cards.is_black(card) for card in unseen.cards)
         size = sum(unseen.sizes)
         expected = comb(black_cards, blacks) * comb(len(unseen.cards) - black_cards, size - blacks)
         expected *= factorial(size) // prod(factorial(part) for part in unseen.sizes)

@@ -17,6 +17,7 @@ from math import comb
 
 from tests.reference import (
     bids,
+    bids_cards,
     bouillabaisse,
     cafe_board,
     cafe_international,
@@ -32,7 +33,7 @@ Seen = dict[str, object]
 PHYSICAL_DEALS_MAX = 400_000
 
 ORDERS: dict[str, list[str]] = {
-    "bids": bids.DECK,
+    "bids": bids_cards.DECK,
     "bouillabaisse": bouillabaisse.DECK,
     "cafe_international": cafe_board.KINDS,
     "mino_dice": mino_dice.KINDS,
@@ -81,7 +82,7 @@ def true_world(model: AnyModel) -> World:
     if isinstance(model, bouillabaisse.Bouillabaisse):
         return tuple(tuple(bouillabaisse.in_order(hand)) for hand in model.hands)
     if isinstance(model, bids.Bids):
-        return tuple(tuple(bids.in_order(hand)) for hand in model.hands)
+        return tuple(tuple(bids_cards.in_order(hand)) for hand in model.hands)
     if isinstance(model, cafe_international.CafeInternational):
         return tuple(tuple(cafe_board.in_order(hand)) for hand in model.hands)
     return tuple(tuple(mino_dice.in_order(dice)) for dice in model.dice)
@@ -193,7 +194,7 @@ def _unseen_in_cafe(history: History) -> Unseen:
 
 def _unseen_in_bids(history: History, events: list[Seen]) -> Unseen:
     """Lowest and Thief are left out: they are in no hand (BI-3), so on the pile if unseen."""
-    setting = bids.Setting(history.seats, history.options)
+    setting = bids_cards.Setting(history.seats, history.options)
     cards = setting.coloured + setting.may_be_dealt + setting.ally
     sizes = [setting.hand] * history.seats
     known: list[list[str]] = [[] for _ in range(history.seats)]
@@ -273,7 +274,7 @@ def _cafe_script(history: History, world: World) -> tuple[Script, Actions]:
 
 def _bids_script(history: History, world: World) -> tuple[Script, Actions]:
     """What is in no hand is left over or on the pile; its unseen order there is any."""
-    setting = bids.Setting(history.seats, history.options)
+    setting = bids_cards.Setting(history.seats, history.options)
     script: Script = {}
     actions: Actions = []
     rounds = by_round(history)
@@ -297,7 +298,7 @@ def _bids_script(history: History, world: World) -> tuple[Script, Actions]:
                 case "stolen":
                     action = f"steal {event['victim']} {event['card']}"
                     actions.append((_number(event, "thief"), action))
-        script.update(bids.deal_script(setting, number, hands, pile))
+        script.update(bids_cards.deal_script(setting, number, hands, pile))
         _check_sizes(hands, events, "dealt")
     return script, actions
 

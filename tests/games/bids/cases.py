@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from tests.reference.bids import Setting, deal_script
+from tests.reference.bids_cards import Setting, deal_script
 from tests.reference.casebook import (
     Case,
     Engine,
