@@ -609,7 +609,7 @@ class CafeInternational:
             "exempt_chair": self.exempt_chair,
             "birthday": self.birthday,
             "birthday_state": self.birthday_state,
-            "parties": list(self.parties),
+            "parties": sorted(self.parties),
             "passes": self.passes,
         }
 
