@@ -523,7 +523,7 @@ class MisterBill:
         self.log.add(
             "hands_swapped",
             {"first": self.active, "second": target},
-            {"kinds": self.hands[self.active] + self.hands[target]},
+            {"kinds": [list(self.hands[self.active]), list(self.hands[target])]},
             [self.active, target],
         )
         self._settle()

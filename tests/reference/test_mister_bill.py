@@ -12,16 +12,15 @@ import pytest
 from tests.reference.chance import Outcome, seed_bytes
 from tests.reference.mister_bill import BILL, OPTIONS, MisterBill
 from tests.reference.mister_bill_facts import Record
+from tests.reference.mister_bill_histories import worlds_by_history
+from tests.reference.mister_bill_twins import exchanged, match_of
 from tests.reference.mister_bill_worlds import (
     World,
     cards_in_play,
     draw_ways,
-    exchanged,
     fits,
-    match_of,
     true_world,
     worlds_by_facts,
-    worlds_by_history,
 )
 from tests.reference.model import SPECTATOR
 

@@ -746,6 +746,18 @@ OTHER_WAITERS = [
         facts(-1, NONE, NONE, NONE, NONE),
     ),
     alone(
+        "C: a pair laid down by a seat that got two cards doesn't show who gave it",
+        "MB-14 MB-26 MB-27",
+        start(["sushi C", "omelette pizza", "omelette paella", "sushi pizza paella C bill"], 0, 2),
+        do_all("0 play c 1", "2 give omelette", "3 give mister_bill"),
+        seen_ever(-1, {"event": "pair_laid", "seat": 1, "kind": "omelette"}),
+        # Then seat 1 drew the C of seat 3 out of [pizza, paella, C].
+        holds(1, "pizza C bill"),
+        *(facts(viewer, NONE, NONE, NONE, known(absent="sushi 0")) for viewer in (-1, 0, 2)),
+        facts(1, NONE, NONE, known(absent="omelette 0"), known(absent="sushi 0, C 0, bill 0")),
+        facts(3, NONE, known(held="C 0, bill 0"), NONE, NONE),
+    ),
+    alone(
         "C: each card that comes unseen blurs what was absent",
         "MB-14 MB-18 MB-26 MB-27",
         # Seat 0 lays down the sushi of seat 3 and then plays its last card.
