@@ -128,14 +128,14 @@ cdef class Rules(Game):
 
     cdef void draw(self, State* s, int seat, int count, EventLog* log) noexcept nogil:
         """So many guests from the bag into a hand, or what the bag has."""
+        cdef uint8_t drawn[KINDS]
         cdef int kind, i
         if count > s.bag_size:
             count = s.bag_size
         if count <= 0:
             return
         if log != NULL:
-            event_begin(log, DREW, <uint32_t> EVERYBODY)
-            log_word(log, seat)
+            memset(drawn, 0, sizeof(drawn))
         for i in range(count):
             kind = s.order[TILES - s.bag_size] - 1
             s.order[TILES - s.bag_size] = 0
@@ -143,8 +143,13 @@ cdef class Rules(Game):
             s.bag[kind] -= 1
             take(s, seat, kind)
             if log != NULL:
-                log_word(log, kind)
+                drawn[kind] += 1
         if log != NULL:
+            event_begin(log, DREW, <uint32_t> EVERYBODY)
+            log_word(log, seat)
+            for kind in range(KINDS):
+                for i in range(drawn[kind]):
+                    log_word(log, kind)
             log_end(log)
 
     cdef uint32_t to_act(self, const void* state) noexcept nogil:
@@ -437,7 +442,7 @@ cdef class Rules(Game):
     cdef void lower_limit(self, State* s, int k, EventLog* log) noexcept nogil:
         s.phase = TURN
         s.limits[s.seat] -= k
-        if log != NULL and s.completed_count:
+        if log != NULL and k:
             event_begin(log, LIMIT_LOWERED, <uint32_t> EVERYBODY)
             log_word(log, s.seat)
             log_word(log, s.limits[s.seat])

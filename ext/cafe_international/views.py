@@ -38,7 +38,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Drew:
-    """A seat has drawn guests from the bag, in this order."""
+    """A seat has drawn guests from the bag, here in the order of kinds."""
 
     seat: int
     kinds: tuple[Kind, ...]

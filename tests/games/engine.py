@@ -21,6 +21,8 @@ from tests.reference.chance import Key, Outcome, Script
 from tests.reference.model import BadOption, IllegalMove
 
 Shown = dict[str, object]
+RESERVED = {"from_seat": "from", "to_seat": "to"}
+"""Fields whose names on the decisions page Python keeps for itself, and their partners."""
 
 
 def make_game(game: str, seats: int, options: Mapping[str, object]) -> Game:
@@ -51,6 +53,7 @@ class FastEngine:
         self.match = match
         self.game = match.game
         self.seats = match.game.seat_count
+        self._whole: list[NumberedEvent] = []
 
     @property
     def turn(self) -> int:
@@ -113,7 +116,12 @@ class FastEngine:
         return shown_view(self.game, self.match.view(viewer), viewer)
 
     def events(self, viewer: int, after: int = 0) -> list[Shown]:
-        return [shown_event(entry) for entry in self.match.events(viewer, after)]
+        if len(self._whole) != self.match.event_count:
+            self._whole = self.match.full_events()
+        return [
+            shown_event(entry, self._whole[entry.number - 1])
+            for entry in self.match.events(viewer, after)
+        ]
 
     def copy(self) -> FastEngine:
         return FastEngine(self.match.copy())
@@ -138,15 +146,15 @@ def coded_script(game: Game, script: Script) -> dict[Key, int | list[int]]:
         if isinstance(outcome, int):
             coded[purpose, round_number, index] = outcome
         else:
-            codes = item_codes(game.spec.id, game.seat_count, purpose)
+            codes = item_codes(game.spec.id, purpose)
             coded[purpose, round_number, index] = [codes[name] for name in outcome]
     return coded
 
 
 @cache
-def item_codes(game: str, seats: int, purpose: str) -> dict[str, int]:
-    """The code of every item that a shuffle of this purpose can hold, by name."""
-    rules = make_game(game, seats, {})
+def item_codes(game: str, purpose: str) -> dict[str, int]:
+    """The code of every item that a shuffle of this purpose can hold, by name, at any table."""
+    rules = make_game(game, game_spec(game).seats_usual, {})
     number = rules.purposes.index(purpose)
     codes: dict[str, int] = {}
     for code in range(256):
@@ -162,10 +170,18 @@ def shown_view(game: Game, view: bytes, viewer: int) -> Shown:
     return _shown_fields(game.view(view, viewer))
 
 
-def shown_event(entry: NumberedEvent) -> Shown:
-    """An event by its name with its fields; a secret part that is not shown is left out."""
+def shown_event(entry: NumberedEvent, whole: NumberedEvent) -> Shown:
+    """An event by its name with its fields; a secret part that is not shown is left out.
+
+    whole: the event with its secrets, which tells what is hidden from what is none.
+    """
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(entry.event).__name__).lower()
-    known = {key: value for key, value in _shown_fields(entry.event).items() if value is not None}
+    everything = _shown_fields(whole.event)
+    known = {
+        key: value
+        for key, value in _shown_fields(entry.event).items()
+        if value is not None or everything[key] is None
+    }
     return {"event": name, **known}
 
 
@@ -177,8 +193,13 @@ def _field_names(kind: type) -> tuple[str, ...]:
 def _shown_fields(value: object) -> Shown:
     assert is_dataclass(value), f"{value!r} is no dataclass"
     assert not isinstance(value, type)
-    return {name: _as_lists(getattr(value, name)) for name in _field_names(type(value))}
+    return {
+        RESERVED.get(name, name): _as_lists(getattr(value, name))
+        for name in _field_names(type(value))
+    }
 
 
 def _as_lists(value: object) -> object:
+    if is_dataclass(value):
+        return _shown_fields(value)
     return [_as_lists(item) for item in value] if isinstance(value, tuple | list) else value
