@@ -1281,6 +1281,7 @@ def by_chance(seed: int, style: str = "any", bag_low: int = 4) -> Step:
             seat = min(engine.to_act())
             names = engine.legal(seat)
             assert names
+            _check_limit(shown, names)
             engine.play(seat, choice.choice(_in_style(names, style, engine.totals()[seat])))
         _check_bar(engine)
         _check_passes(engine.events(-1))
@@ -1324,6 +1325,18 @@ def _check_goes_on(shown: dict[str, object], bag_low: int) -> None:
     if shown["phase"] == "turn" and not shown["seated_now"]:
         reasons = _ends(shown, bag_low)
         assert not reasons, f"the match should be over: {reasons}"
+
+
+def _check_limit(shown: dict[str, object], names: list[str]) -> None:
+    """CI-15: by one for each table completed, not below 0; nobody is asked who can't lower."""
+    active, limits, completed = (shown[key] for key in ("active", "limits", "completed_now"))
+    assert isinstance(active, int)
+    assert isinstance(limits, list)
+    assert isinstance(completed, list)
+    if shown["phase"] == "limit":
+        most = min(len(completed), limits[active])
+        assert most > 0
+        assert names == [f"lower {count}" for count in range(most + 1)]
 
 
 def _check_bar(engine: Engine) -> None:
@@ -1407,6 +1420,17 @@ def all_passed(seats: int) -> Step:
     return step
 
 
+def lowered_to_nothing() -> Step:
+    """A limit that came down to 0, in single steps or more."""
+
+    def step(engine: Engine) -> None:
+        limits = [event["limit"] for event in engine.events(-1) if "limit" in event]
+        assert 0 in limits
+        assert all(isinstance(limit, int) and 0 <= limit < 5 for limit in limits)
+
+    return step
+
+
 def passed_before(count: int) -> Step:
     """Forced passes during a match that went on after them."""
 
@@ -1445,6 +1469,22 @@ ENDS = [
         1,
         by_chance(1, "sits"),
         ended_by("hand"),
+    ),
+    whole(
+        "two tables completed with a limit of 1: lower by 1 at most",
+        "CI-15",
+        2,
+        12,
+        by_chance(12, "sits"),
+        lowered_to_nothing(),
+    ),
+    whole(
+        "a table completed with a limit of 0: nothing to decide",
+        "CI-15",
+        2,
+        10,
+        by_chance(10, "sits"),
+        lowered_to_nothing(),
     ),
     whole(
         "the game ends when all chairs are taken",
