@@ -154,7 +154,7 @@ def _changed(world: World, batch: list[Seen]) -> Iterator[Changed]:
         case "hands_swapped":
             one, other = number_in(event["first"]), number_in(event["second"])
             hands[one], hands[other] = hands[other], hands[one]
-            if event.get("kinds") in (None, hands[one] + hands[other]):
+            if event.get("kinds") in (None, [hands[one], hands[other]]):
                 yield hands, ()
         case "hand_passed":
             for passed in batch:

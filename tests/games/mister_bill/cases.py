@@ -640,7 +640,7 @@ WAITER_B = [
                     "event": "hands_swapped",
                     "first": 0,
                     "second": 1,
-                    "kinds": cards("omelette pizza sushi pizza"),
+                    "kinds": [cards("omelette pizza"), cards("sushi pizza")],
                 },
             )
             for viewer in (0, 1)
@@ -1083,7 +1083,12 @@ LAST_CARDS = [
         seen_ever(
             0,
             {"event": "waiter_played", "seat": 0, "kind": "waiter_b", "target": 1},
-            {"event": "hands_swapped", "first": 0, "second": 1, "kinds": cards("omelette pizza")},
+            {
+                "event": "hands_swapped",
+                "first": 0,
+                "second": 1,
+                "kinds": [cards("omelette pizza"), []],
+            },
             {"event": "went_out", "seat": 1, "rank": 1},
             {"event": "team_completed", "seats": [1], "value": 4},
             # The nearest seat still in on the left of seat 0 is seat 2.
