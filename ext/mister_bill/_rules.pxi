@@ -13,6 +13,7 @@ from tavolata.ext.mister_bill.facts cimport (
     gain_unseen,
     kinds_at,
     know_whole,
+    UNKNOWN,
     lose_unseen,
 )
 from tavolata.ext.mister_bill.state cimport (
@@ -193,7 +194,6 @@ cdef class Rules(Game):
                 log_word(log, s.numbers[seat])
             log_end(log)
         self.deal_cards(s, chance, log)
-        s.has_left = 1
         if not self.settle(s, 0, log):
             s.active = self.next_of(s.seats_in, s.active)
             self.begin_turn(s, chance, log)
@@ -260,7 +260,7 @@ cdef class Rules(Game):
 
     cdef inline void lay_pair(self, State* s, int seat, int kind, EventLog* log) noexcept nogil:
         s.gone[kind] += 2
-        s.has_left = 1
+        self.count_leaving(s)
         if kind == self.shift:
             s.shifts += 1
         if log != NULL:
@@ -268,6 +268,11 @@ cdef class Rules(Game):
             log_word(log, seat)
             log_word(log, kind)
             log_end(log)
+
+    cdef inline void count_leaving(self, State* s) noexcept nogil:
+        """MB-23: cards have left play in this turn."""
+        s.has_left = 1
+        s.stall = 0
 
     # -- settlement ------------------------------------------------------------------------------
 
@@ -284,6 +289,7 @@ cdef class Rules(Game):
                     self.go_out(s, seat, log)
                 seat = 0 if seat + 1 == self.seat_count else seat + 1
             if self.teams_left(s) <= 1:
+                self.conclude(s, moved)
                 self.complete_last(s, log)
                 self.end_round(s, False, log)
                 return True
@@ -389,7 +395,7 @@ cdef class Rules(Game):
         if is_pair:
             s.sizes[seat] -= 1
             self.lay_pair(s, seat, kind, log)
-            self.none_left(s, seat, kind)
+            self.set_fact(s, seat, kind, ABSENT)
         else:
             s.sizes[seat] += 1
             self.card_arrives(s, seat, kind, seers)
@@ -409,7 +415,8 @@ cdef class Rules(Game):
 
         Returns whether the round has ended.
         """
-        s.stall = 0 if s.has_left else s.stall + 1
+        if not s.has_left:
+            s.stall = s.stall + 1
         if s.stall == STALL_ROUNDS * self.seat_count:
             self.end_round(s, True, log)
             return True
@@ -487,14 +494,14 @@ cdef class Rules(Game):
         s.hands[seat] ^= 1 << kind
         s.sizes[seat] -= 1
         s.gone[kind] += 1
-        s.has_left = 1
+        self.count_leaving(s)
         if log != NULL:
             event_begin(log, WAITER_PLAYED, <uint32_t> EVERYBODY)
             log_word(log, seat)
             log_word(log, kind)
             log_word(log, -1 if target == NONE else target)
             log_end(log)
-        self.none_left(s, seat, kind)
+        self.set_fact(s, seat, kind, ABSENT)
         if s.sizes[seat] or kind != self.waiter_b or target == NONE:
             if self.settle(s, <uint32_t> 1 << seat, log):
                 return
@@ -557,12 +564,13 @@ cdef class Rules(Game):
 
         Knowledge: giver and receiver see the card, everybody does where the receiver of that one
         card lays it down as a pair (MB-26). A hand loses before it gains: the gift came from what it held.
+        A pair laid down by a seat that got several cards tells nothing: it may have had three of the kind.
         """
         cdef octet gained[SEATS][ROW]
         cdef octet received[SEATS]
         cdef uint32_t seers[SEATS]
         cdef uint32_t left, moved = s.givers
-        cdef int giver, to, kind, i
+        cdef int giver, to, kind
         memset(gained, 0, sizeof(gained))
         memset(received, 0, sizeof(received))
         left = s.givers
@@ -597,9 +605,8 @@ cdef class Rules(Game):
             to = self.next_of(left, s.active)
             left ^= <uint32_t> 1 << to
             for kind in range(KINDS):
-                i = gained[to][kind] + (s.hands[to] >> kind & 1)
-                if i > 1:
-                    self.pairs_among_gifts(s, to, kind, i // 2, received[to])
+                if gained[to][kind] + (s.hands[to] >> kind & 1) > 1:
+                    self.set_fact(s, to, kind, ABSENT if received[to] == 1 else UNKNOWN)
             self.lay_pairs(s, to, gained[to], log)
         memset(s.gifts, NONE, sizeof(s.gifts))
         s.givers = s.committed = 0
@@ -671,12 +678,10 @@ cdef class Rules(Game):
 
     cdef void show_bills(self, State* s, EventLog* log) noexcept nogil:
         """MB-15: who holds Mister Bill is public at this moment."""
-        cdef int seat, observer
+        cdef int seat
         for seat in range(self.seat_count):
             if s.seats_in >> seat & 1:
-                for observer in range(min(self.observer_count, SEATS + 1)):
-                    if observer != seat:
-                        s.facts[observer][seat][self.bill] = HELD if s.hands[seat] >> self.bill & 1 else ABSENT
+                self.set_fact(s, seat, self.bill, HELD if s.hands[seat] >> self.bill & 1 else ABSENT)
         if log != NULL:
             event_begin(log, BILLS_SHOWN, <uint32_t> EVERYBODY)
             for seat in range(self.seat_count):
@@ -707,32 +712,12 @@ cdef class Rules(Game):
             else:
                 gain_unseen(<uint8_t*> s.facts[observer][seat])
 
-    cdef inline void none_left(self, State* s, int seat, int kind) noexcept nogil:
-        """Everybody sees that a seat holds none of a kind any more."""
+    cdef inline void set_fact(self, State* s, int seat, int kind, int fact) noexcept nogil:
+        """What everybody sees of a kind in a seat's hand."""
         cdef int observer
         for observer in range(min(self.observer_count, SEATS + 1)):
             if observer != seat:
-                s.facts[observer][seat][kind] = ABSENT
-
-    cdef void pairs_among_gifts(self, State* s, int seat, int kind, int pairs, int received) noexcept nogil:
-        """A seat lays down pairs of a kind after it took up ``received`` cards at once.
-
-        It may have had one and received two, and so hold one still. Before its pairs it had at most
-        one, so all but one card of them came with the gifts; of the gifts that an observer did not
-        see the others count as gained after the pair.
-        """
-        cdef int observer, unseen, laid
-        for observer in range(min(self.observer_count, SEATS + 1)):
-            if observer == seat:
-                continue
-            unseen = received
-            laid = 2 * pairs - 1
-            if received == 1:
-                unseen = 0
-            elif s.givers >> observer & 1:
-                unseen -= 1
-                laid -= s.gifts[observer] == kind
-            s.facts[observer][seat][kind] = ABSENT + max(unseen - laid, 0)
+                s.facts[observer][seat][kind] = fact
 
     cdef void conclude(self, State* s, uint32_t moved) noexcept nogil:
         """Who knows as many kinds of a hand for certain as it has cards knows it whole."""

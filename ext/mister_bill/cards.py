@@ -47,9 +47,9 @@ def value_of(completed: int, round_number: int, options: Options) -> int:
 
 
 def values_left(completed: int, round_number: int, options: Options) -> tuple[int, ...]:
-    """The score cards still on the round's pile, the top one first."""
-    cards = 1 if plays_alone(round_number, options) else 2
-    return PILES[round_number - 1][cards * completed :]
+    """What the next teams to complete take, one value a team, the first first (MB-20)."""
+    cards = 1 if plays_alone(round_number, options) else 2  # a team of one sets the twin aside
+    return PILES[round_number - 1][::cards][completed:]
 
 
 def kind_number(name: str) -> int:

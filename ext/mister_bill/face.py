@@ -89,7 +89,7 @@ class MisterBillFace:
         return KINDS[item]
 
     def why_illegal(self, state: State, seat: int, action: int) -> Refusal:
-        """G-2: not to be done now, or not held; MB-18: no such target, or one where none is named."""
+        """G-2: not to be done now, or not held; MB-18: no such target, or one too many."""
         gives = GIVE <= action < GIVE + len(KINDS)
         if state["phase"] == GIFT:
             if not gives:
@@ -109,7 +109,7 @@ class MisterBillFace:
             return Refusal("G-2", f"no action has the number {action}")
         letter = LETTERS[waiter].upper()
         if not state["hands"][seat] >> WAITERS[waiter] & 1:
-            return Refusal("MB-10", f"seat {seat} holds no waiter {letter}")
+            return Refusal("G-2", f"seat {seat} holds no waiter {letter}")
         if has_target and (target == seat or not state["seats_in"] >> target & 1):
             return Refusal("MB-18", f"waiter {letter} is for another seat that is still in")
         if has_target:
@@ -158,11 +158,14 @@ class MisterBillFace:
         return (state["active"],) if state["phase"] == TURN else ()
 
     def _teams(self, state: State) -> tuple[tuple[int, ...], ...]:
-        alone = plays_alone(state["round"], self.options)
+        """By colour; alone, by seat."""
+        numbers = state["numbers"][: self.seat_count]
+        if plays_alone(state["round"], self.options):
+            return tuple((seat,) for seat in range(self.seat_count))
         teams: dict[int, list[int]] = {}
-        for number, seat in sorted((n, s) for s, n in enumerate(state["numbers"]) if n):
-            teams.setdefault(team_of(number, alone), []).append(seat)
-        return tuple(tuple(sorted(seats)) for _, seats in sorted(teams.items()))
+        for seat, number in enumerate(numbers):
+            teams.setdefault(team_of(number, False), []).append(seat)
+        return tuple(tuple(seats) for _, seats in sorted(teams.items()))
 
     def event(self, kind: int, public: tuple[int, ...], secret: tuple[int, ...] | None) -> Event:
         n = self.seat_count

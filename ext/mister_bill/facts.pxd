@@ -10,6 +10,7 @@
 from libc.stdint cimport uint8_t, uint32_t
 
 cdef enum:
+    UNKNOWN = 0
     HELD = 1
     ABSENT = 128
 

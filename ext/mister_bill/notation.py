@@ -3,10 +3,11 @@
 ``round=1 phase=turn dealer=2 numbers=1,3,2 active=0 turns=4 stall=0 left=1
 hands=sushi.waiter_a/pizza/- sizes=2,1,0 gone=2,4,... out=2 complete=1 waiter=- target=- givers=-
 committed=- gifts=-,-,- facts=0>1:pizza+0.sushi-2;*>1:mister_bill-0 points=0,0,4 totals=0,0,0``.
-What belongs to different seats or rounds stands between commas or slashes, items between dots, ``-``
-is none. ``facts`` has an entry for each observer and holder about whom it knows anything: ``+``
-is a kind held at the last sighting with the cards lost unseen since, ``-`` one known absent with
-the cards gained; the observer ``*`` is every spectator. ``left`` tells whether a card has left play in this turn.
+What belongs to different seats or rounds stands between commas or slashes, items between dots,
+``-`` is none. ``facts`` has an entry for each observer and holder about whom it knows anything:
+``+`` is a kind held at the last sighting with the cards lost unseen since, ``-`` one known absent
+with the cards gained; the observer ``*`` is every spectator. ``left`` tells whether a card has left
+play in this turn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a viewer sees of Mister Bill: view and events, with cards as names of kinds (MB-25 to MB-27)."""
+"""What a viewer sees of Mister Bill: view and events, with cards as names (MB-25 to MB-27)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class View:
     totals: tuple[int, ...]
     points: tuple[int, ...]  # of the round in progress so far
     round_points: tuple[tuple[int, ...], ...]  # one row a finished round
-    team_values: tuple[int, ...]  # score cards still on the pile, top first
+    team_values: tuple[int, ...]  # what the next teams to complete take
     pending_waiter: Kind | None  # whose gifts are being chosen
 
 
@@ -144,7 +144,7 @@ class WentOut:
 
 @dataclass(frozen=True, slots=True)
 class TeamCompleted:
-    """All members of a team are out and take ``value`` each; 0 for the team that is left (MB-20, MB-22)."""
+    """The members of a team are out and take ``value`` each; 0 for the team left (MB-20, MB-22)."""
 
     seats: tuple[int, ...]
     value: int

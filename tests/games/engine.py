@@ -43,7 +43,7 @@ def _allowed_values(words: str) -> list[object]:
     if span:
         return list(range(int(span[1]), int(span[2]) + 1))
     booleans: dict[str, object] = {"true": True, "false": False}
-    return [booleans.get(word, word) for word in words.split(", ")]
+    return [int(word) if word.isdigit() else booleans.get(word, word) for word in words.split(", ")]
 
 
 class FastEngine:
