@@ -95,7 +95,7 @@ cdef class Loop(Searcher):
         walk.length = 0
         walk.chosen = -1
         walk.expanded = False
-        while seats and not walk.expanded and walk.length < PATH_MAX - SEATS_MAX:
+        while seats and not walk.expanded and walk.length < self.plan.depth:
             if seats & (seats - 1):
                 node = self.choose_together(walk, node, seats, simultaneous_root and walk.length == 0)
             else:
@@ -177,7 +177,7 @@ cdef class Loop(Searcher):
             child = edge.next_sibling
         pick = -1
         if untried and self.used < self.capacity and self.may_widen(there, tried):
-            pick = <int> random_below(&self.chance.state, untried)
+            pick = self.first_listed(seat, count, untried, tried)
         child = NO_NODE
         for i in range(count):
             if self.marks[self.actions[i]] == 1:
@@ -187,6 +187,17 @@ cdef class Loop(Searcher):
                 pick -= 1
             self.marks[self.actions[i]] = 0
         return child if child != NO_NODE else self.best_of(there, tried)
+
+    cdef inline int first_listed(self, int seat, int count, int untried, int tried) noexcept nogil:
+        """The place, among the untried actions, of the one to try next; chosen as in first_try."""
+        cdef int action, i, place = 0
+        if self.plan.widening > 0.0 and tried == 0 and self.plan.policy == POLICY_RULE:
+            action = self.game.rule(self.state, seat, &self.chance)
+            for i in range(count):
+                if self.actions[i] == action:
+                    return place
+                place += self.marks[self.actions[i]] == 1
+        return <int> random_below(&self.chance.state, untried)
 
     cdef uint32_t after_chance(self, uint32_t edge) noexcept nogil:
         """The node for what chance did in the action of ``edge``; the edge itself where there is no room."""

@@ -28,6 +28,8 @@ class IsmctsPlayer:
     rule of thumb's first; 0 tries every action once before any twice.
     """
 
+    depth = 0  # decisions in the tree; 0: no limit
+
     def __init__(
         self,
         game: Game,
@@ -93,6 +95,7 @@ class IsmctsPlayer:
                 self.rule_playouts,
                 self.others_by_rule,
                 self.widening,
+                self.depth,
                 seed + thread * THREAD_SEED,
             )
             for thread in range(limits.threads)

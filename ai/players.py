@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 from tavolata.ai.basic import GreedyPlayer, RandomPlayer
+from tavolata.ai.flat import FlatPlayer
 from tavolata.ai.ismcts import IsmctsPlayer
 from tavolata.ai.player import Limits, Player
 

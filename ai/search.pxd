@@ -34,6 +34,7 @@ cdef struct Plan:            # what a search may use, and how it goes about it
     double exploration       # in standard deviations of the seat's utility
     int policy               # of playouts
     bint others_by_rule      # at simultaneous decisions other seats follow the rule of thumb
+    int depth                # decisions in the tree; deeper ones are played out
     double widening          # actions tried at a node after n visits: at most 1 + widening x sqrt(n); 0: all at once
 
 

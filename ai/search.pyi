@@ -17,6 +17,7 @@ class Searcher:
         rule_playouts: bool,
         others_by_rule: bool,
         widening: float,
+        depth: int,
         seed: int,
     ) -> None: ...
     def search(self) -> None: ...

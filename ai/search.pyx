@@ -10,11 +10,12 @@ cdef class Searcher:
     """Base of the two builds of the loop (``_search_base``, ``_search_v3``).
 
     dealer: deals worlds that fit the seat's view; legal: the seat's legal actions; nodes: records
-    of 32 bytes in the arena; exploration: c of UCB in standard deviations of the seat's utility.
+    of 32 bytes in the arena; exploration: c of UCB in standard deviations of the seat's utility;
+    depth: decisions in the tree, 0 for as many as fit.
     """
 
     def __cinit__(self, Game game, Dealer dealer, int seat, tuple legal, limits, Stop stop,
-                  double exploration, bint rule_playouts, bint others_by_rule, double widening, seed):
+                  double exploration, bint rule_playouts, bint others_by_rule, double widening, int depth, seed):
         cdef int i
         self.game = game
         self.dealer = dealer
@@ -26,6 +27,7 @@ cdef class Searcher:
         self.plan.policy = POLICY_RULE if rule_playouts else POLICY_RANDOM
         self.plan.others_by_rule = others_by_rule
         self.plan.widening = widening
+        self.plan.depth = depth if 0 < depth < PATH_MAX - SEATS_MAX else PATH_MAX - SEATS_MAX
         self.capacity = limits.nodes
         if limits.iterations is not None:     # most nodes an iteration adds: one a seat, and one for chance
             self.capacity = min(limits.nodes, limits.iterations * (game.seat_count + 1) + 1)
