@@ -38,6 +38,13 @@ BUILT_IN = (
         "greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()
     ),
     PlayerSpec(
+        "flat",
+        "compares actions by playouts, 4,000 of them",
+        Limits(iterations=4_000),
+        FlatPlayer,
+        ("exploration",),
+    ),
+    PlayerSpec(
         "ismcts",
         "searches, 4,000 iterations",
         Limits(iterations=4_000),
