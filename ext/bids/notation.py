@@ -1,11 +1,11 @@
 """A position of Bids as one line of text, both ways.
 
-``round=2 phase=bid first=1 hands=R7.K3/-/... left=G2 played=R1.K5 blacks=1 pile=K2.2X.?+K9
+``round=2 phase=bid first=1 hands=R7.K3/-/... left=G2 played=R1.K5 blacks=1 pile=K2.2X.*+K9
 centre=K6 trick=2.B4.Ally last=1.R1.Y1.K5.G2 last_centre=K5 winner=- won=K5/-/... tricks=1,0,0,0
 points=5,0,0,0 lowest=no winning=2 victims=- allies=- minus_fives=0,0,0,0 lucky=1,0,0,0
 totals=12,3,4,5 rounds=12,3,4,5``. What belongs to different seats or rounds stands between
 slashes or commas, cards between dots, ``-`` is none. The pile is written from the top, what
-everybody knows of its bottom after a ``+``, cards not to be seen as ``?``; ``trick`` and ``last``
+everybody knows of its bottom after a ``+``, cards not to be seen as ``*``; ``trick`` and ``last``
 start with the seat that led.
 """
 
@@ -23,6 +23,7 @@ BID, THEFT, BOOKED, OVER = range(len(PHASES))
 SEATS_MAX = 6
 ROUNDS_MAX = 20
 PILE_MAX = 16
+HIDDEN = "*"  # a card of the pile that is not to be seen
 POINTS_MAX = 1_000  # of a round; totals are within as many for each round
 LOWEST_WORDS = ("no", "yes", "next", "yes,next")  # in force; from the next trick on
 
@@ -204,7 +205,7 @@ class _Line:
 
 def _pile(state: State) -> str:
     size, known = state["pile_size"], state["pile_known"]
-    names = ["?" if card == NONE else card_name(card) for card in state["pile"][:size]]
+    names = [HIDDEN if card == NONE else card_name(card) for card in state["pile"][:size]]
     hidden, bottom = names[: size - known], names[size - known :]
     return (".".join(hidden) or "-") + ("+" + ".".join(bottom) if bottom else "")
 
@@ -212,7 +213,7 @@ def _pile(state: State) -> str:
 def _parse_pile(text: str) -> tuple[list[int], int, int]:
     hidden, _, bottom = text.partition("+")
     known = bottom.split(".") if bottom else []
-    cards = [NONE if name == "?" else card_number(name) for name in [*_items(hidden), *known]]
+    cards = [NONE if name == HIDDEN else card_number(name) for name in [*_items(hidden), *known]]
     if len(cards) > PILE_MAX:
         raise ValueError(f"{len(cards)} cards in a pile of at most {PILE_MAX}")
     if any(card < FIRST_BLACK for card in cards):

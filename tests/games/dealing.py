@@ -30,7 +30,9 @@ from tests.reference.worlds import (
     unseen_in,
 )
 
-ACTION_EVENTS = ("played", "bid_committed", "rolled")
+ACTION_EVENTS = ("played", "bid_committed", "rolled", "bid_made", "stolen")
+ALL_DIFFERENT = ("bids",)
+"""Games in which no two cards are alike."""
 
 
 @dataclass(frozen=True)
@@ -129,28 +131,30 @@ class Judge:
 def small_spots(
     game: str, settings: Iterable[Setting], seed: int, deals_max: int, number: int = 0
 ) -> Iterator[Spot]:
-    """Positions with few ways to deal and duplicates among the unseen, one a setting.
+    """Positions with few ways to deal and, where cards are alike, duplicates among the unseen.
 
-    Counting from `number`, the odd ones have a seat that may hold several alike, so that worlds
-    differ in the number of physical deals. All are from early rounds: late ones are no different
-    for a dealer, but take long to replay.
+    One a setting. Counting from `number`, the odd ones have a seat that may hold several alike, so
+    that worlds differ in the number of physical deals. All are from early rounds: late ones are no
+    different for a dealer, but take long to replay.
     """
     for match_number, setting in enumerate(settings):
         matches = spots(game, setting, seed + match_number, 0.6, mostly_first=True)
         early = islice(matches, 110)
-        if not _has_duplicates(next(early)):
+        if not _has_duplicates_if_any(next(early)):
             continue
         for spot in early:
             unseen = unseen_in(spot.history)
             may_hold_two = number % 2 == 0 or max(unseen.sizes) > 1
             few = 20 <= physical_deal_count(unseen) <= deals_max
-            if few and may_hold_two and _has_duplicates(spot):
+            if few and may_hold_two and _has_duplicates_if_any(spot):
                 number += 1
                 yield spot
                 break
 
 
-def _has_duplicates(spot: Spot) -> bool:
+def _has_duplicates_if_any(spot: Spot) -> bool:
+    if spot.history.game in ALL_DIFFERENT:
+        return True
     cards = unseen_in(spot.history).cards
     return len(set(cards)) < len(cards)
 

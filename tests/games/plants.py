@@ -64,6 +64,25 @@ def view_with_open_bids(match: Match, viewer: int) -> object:
     return view, match.game.unpack(match.state_bytes())["bids"]
 
 
+def view_of_the_pile(match: Match, viewer: int) -> object:
+    """Bids: the pile in its order, which nobody knows but for what was buried."""
+    view = match.game.view(match.view(viewer), viewer)
+    return view, match.game.unpack(match.state_bytes())["pile"]
+
+
+def view_with_what_is_left_over(match: Match, viewer: int) -> object:
+    """Bids: the coloured cards that were set aside."""
+    left_over = match.game.unpack(match.state_bytes())["left_over"]
+    return match.view(viewer) + left_over.to_bytes(8, "big")
+
+
+def rule_that_knows_the_next_card(match: Match, viewer: int) -> object:
+    """Bids: as if the top of the pile were turned up."""
+    if viewer not in match.to_act:
+        return None
+    return match.legal(viewer)[match.game.unpack(match.state_bytes())["pile"][0] % 2 :]
+
+
 # Events
 
 
@@ -209,8 +228,20 @@ PLANTS: Mapping[str, list[Aspect]] = {
 
 MINO_DICE_PLANTS: Mapping[str, list[Aspect]] = {"typed_view": [view_with_open_bids]}
 
+BIDS_PLANTS: Mapping[str, list[Aspect]] = {
+    "typed_view": [view_of_the_pile],
+    "view_bytes": [view_with_what_is_left_over],
+    "rule_of_thumb": [rule_that_knows_the_next_card],
+}
+
+PLANTS_OF: Mapping[str, Mapping[str, list[Aspect]]] = {
+    "bids": BIDS_PLANTS,
+    "mino_dice": MINO_DICE_PLANTS,
+}
+"""Leaks of one game more."""
+
 
 def planted_leaks(game: str) -> list[tuple[str, Aspect]]:
     """Every leak of a game with the aspect it replaces."""
-    tables = [PLANTS, MINO_DICE_PLANTS] if game == "mino_dice" else [PLANTS]
+    tables = [PLANTS, PLANTS_OF.get(game, {})]
     return [(aspect, leak) for table in tables for aspect, leaks in table.items() for leak in leaks]

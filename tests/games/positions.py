@@ -18,6 +18,7 @@ from tests.reference.chance import Script, seed_bytes
 from tests.reference.model import Model
 from tests.reference.registry import AnyModel, new_model
 from tests.reference.worlds import (
+    ORDERS,
     Actions,
     History,
     World,
@@ -115,17 +116,8 @@ def _swapped(model: AnyModel, history: History, swaps: int, choice: Random) -> W
         one, other = choice.sample(pools, 2)
         i, j = choice.randrange(len(one)), choice.randrange(len(other))
         one[i], other[j] = other[j], one[i]
-    order = {card: place for place, card in enumerate(_in_order(model))}
+    order = {card: place for place, card in enumerate(ORDERS[history.game])}
     return tuple(tuple(sorted(hand, key=order.__getitem__)) for hand in places)
-
-
-def _in_order(model: AnyModel) -> list[str]:
-    """Names of all cards or kinds in action order, from the reference."""
-    from tests.reference import bouillabaisse, mino_dice
-
-    if isinstance(model, bouillabaisse.Bouillabaisse):
-        return bouillabaisse.DECK
-    return mino_dice.KINDS
 
 
 def _with_open_bids(model: AnyModel, viewer: int, actions: Actions, choice: Random) -> Actions:
@@ -134,7 +126,7 @@ def _with_open_bids(model: AnyModel, viewer: int, actions: Actions, choice: Rand
     While bids are open they are the last actions of the match.
     """
     shown = model.view(viewer)
-    if shown.get("phase") != "bid":
+    if shown.get("phase") != "bid" or "committed" not in shown:
         return actions
     committed = shown["committed"]
     hand = shown["hand"]

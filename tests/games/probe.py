@@ -65,7 +65,7 @@ def methods(setting: Setting, game: str) -> str:
     position = Position(rules, match.state_bytes(), 3)
     for seat in position.to_act:
         assert position.rule(seat) in position.legal(seat)
-        assert position.legal_bits(seat) or not rules.has_bits
+        assert not rules.has_bits or position.legal_bits(seat)
         action = position.legal(seat)[0]
         assert rules.action_number(rules.action_name(action)) == action
         assert rules.why_illegal(match.state_bytes(), seat, rules.action_count).text

@@ -15,6 +15,7 @@ from tavolata.ai.player import observe
 from tavolata.ext.core.match import Position
 from tavolata.ext.registry import GAMES
 from tests.games.dealing import (
+    ALL_DIFFERENT,
     Judge,
     Spot,
     fit,
@@ -53,7 +54,7 @@ def test_worlds_come_in_proportion_to_their_physical_deals(game: str, number: in
     assert result.distance < 1.5 * result.distance_expected + 0.002, f"{result}: {spot}"
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [game for game in GAMES if game not in ALL_DIFFERENT])
 def test_the_proportions_are_not_those_of_distinct_states(game: str) -> None:
     """The check tells physical deals from states where a seat may hold several alike."""
     spot = chosen_spots(game)[1]

@@ -153,7 +153,69 @@ def _mino_dice_view(message: Json) -> Fields:
     }
 
 
-_VIEWS = {"bouillabaisse": _bouillabaisse_view, "mino_dice": _mino_dice_view}
+def bids_card(name: str) -> str:
+    """`BIDS_CARD_BLACK_7` as `K7`."""
+    word = name.removeprefix("BIDS_CARD_")
+    colour, _, on_it = word.partition("_")
+    letters = {"RED": "R", "GREEN": "G", "BLUE": "B", "YELLOW": "Y", "BLACK": "K"}
+    special = {"DOUBLE": "2X", "MINUS_FIVE": "-5"}.get(word, word.title())
+    return letters[colour] + on_it if colour in letters else special
+
+
+def _bids_cards(hand: Json | None) -> tuple[str, ...] | None:
+    return None if hand is None else tuple(map(bids_card, taken(hand, "cards")["cards"]))
+
+
+def _bids_cards_event(cards: Any) -> tuple[str, ...] | None:
+    """A hand, which may be hidden, or the cards of a trick."""
+    return tuple(map(bids_card, cards)) if isinstance(cards, list) else _bids_cards(cards)
+
+
+def _bids_trick(trick: list[Json]) -> tuple[tuple[int, str], ...]:
+    return tuple((taken(b, "seat", "card")["seat"], bids_card(b["card"])) for b in trick)
+
+
+def _bids_allies(allies: Json | None) -> tuple[int, int] | None:
+    return None if allies is None else (taken(allies, "ally", "winner")["ally"], allies["winner"])
+
+
+def _bids_view(message: Json) -> Fields:
+    taken(
+        message, "round", "phase", "leader", "centre", "lowest", "seats", "bids", "winning?",
+        "theft", "last_bids", "last_centre", "last_winner?", "pile_size", "pile_known",
+        "left_over", "allies?", "played",
+    )  # fmt: skip
+    seats = [
+        taken(s, "hand?", "hand_size", "tricks_won", "won", "minus_fives", "lucky")
+        for s in message["seats"]
+    ]
+    return {
+        "round": message["round"],
+        "phase": message["phase"].removeprefix("BIDS_PHASE_").lower(),
+        "leader": message["leader"],
+        "centre": known(bids_card, message["centre"]),
+        "hands": tuple(_bids_cards(seat.get("hand")) for seat in seats),
+        "hand_sizes": tuple(seat["hand_size"] for seat in seats),
+        "bids": _bids_trick(message["bids"]),
+        "last_bids": _bids_trick(message["last_bids"]),
+        "last_centre": known(bids_card, message["last_centre"]),
+        "last_winner": message.get("last_winner"),
+        "pile_size": message["pile_size"],
+        "pile_known": tuple(map(bids_card, message["pile_known"])),
+        "left_over": message["left_over"],
+        "tricks_won": tuple(seat["tricks_won"] for seat in seats),
+        "won": tuple(tuple(map(bids_card, seat["won"])) for seat in seats),
+        "minus_fives": tuple(seat["minus_fives"] for seat in seats),
+        "lucky": tuple(seat["lucky"] for seat in seats),
+        "allies": _bids_allies(message.get("allies")),
+        "lowest": message["lowest"],
+        "winning": message.get("winning"),
+        "theft": _bids_trick(message["theft"]),
+        "played": tuple(map(bids_card, message["played"])),
+    }
+
+
+_VIEWS = {"bids": _bids_view, "bouillabaisse": _bouillabaisse_view, "mino_dice": _mino_dice_view}
 
 
 def view_fields(game_id: str, view: Message) -> Fields:
@@ -167,6 +229,8 @@ def _plain(value: Any) -> Any:
 
 # How each field of an event reads; a field that isn't here is a number as it stands.
 _READ: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("bids", "card"): bids_card,
+    ("bids", "cards"): _bids_cards_event,
     ("bouillabaisse", "cards"): _cards,
     ("bouillabaisse", "card"): card,
     ("bouillabaisse", "suit"): suit,
@@ -185,9 +249,13 @@ def event_fields(game_id: str, event: Message) -> tuple[str, Fields]:
 
 
 def action_name(game_id: str, action: Message) -> str:
-    """An Action as the rules write it, such as `play QC` or `bid 3`."""
+    """An Action as the rules write it, such as `play QC`, `bid 3` or `steal 2 K5`."""
     ((verb, what),) = taken(json_of(action), game_id)[game_id].items()
-    ((key, value),) = what.items()
-    reads: dict[str, Callable[[Any], str]] = {"card": card, "kind": kind, "tricks": str}
-    read = reads[key]
-    return f"{verb} {read(value)}"
+    reads: dict[str, Callable[[Any], str]] = {
+        "card": bids_card if game_id == "bids" else card,
+        "kind": kind,
+        "tricks": str,
+        "seat": str,
+    }
+    keys = sorted(what, key=list(reads).index, reverse=True)  # a seat before a card
+    return " ".join([verb, *(reads[key](what[key]) for key in keys)])

@@ -10,6 +10,7 @@ import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
 
+from tavolata.ext.registry import GAMES
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.bouillabaisse_pb2 import BouillabaisseAction, BouillabaisseOptions
 from tavolata.v1.game_pb2 import Action, GameOptions
@@ -70,7 +71,7 @@ def limits(**fields: Any) -> AiPlayer:
 
 BAD_TABLES = [
     creating("unknown game", NOT_FOUND, "UNKNOWN_GAME",
-             {"game_id": "chess", "allowed": "bouillabaisse, mino_dice"}, game_id="chess"),
+             {"game_id": "chess", "allowed": ", ".join(sorted(GAMES))}, game_id="chess"),
     creating("no game", INVALID, "INVALID_FIELD", {"field": "settings.game_id"}, game_id=""),
     creating("too many seats", INVALID, "SEAT_COUNT",
              {"seats": "13", "allowed": "2 to 12", "rule": "G-1"}, seats=[OPEN] * 13),

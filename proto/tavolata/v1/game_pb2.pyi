@@ -7,7 +7,9 @@ same field number in all of them.
 
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from tavolata.v1 import bids_pb2 as _bids_pb2
 from tavolata.v1 import bouillabaisse_pb2 as _bouillabaisse_pb2
+from tavolata.v1 import cafe_international_pb2 as _cafe_international_pb2
 from tavolata.v1 import mino_dice_pb2 as _mino_dice_pb2
 import builtins as _builtins
 import sys
@@ -28,6 +30,8 @@ class GameOptions(_message.Message):
 
     MINO_DICE_FIELD_NUMBER: _builtins.int
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
+    BIDS_FIELD_NUMBER: _builtins.int
+    CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceOptions:
         """Options of Mino Dice."""
@@ -36,17 +40,27 @@ class GameOptions(_message.Message):
     def bouillabaisse(self) -> _bouillabaisse_pb2.BouillabaisseOptions:
         """Options of La bouillabaisse."""
 
+    @_builtins.property
+    def bids(self) -> _bids_pb2.BidsOptions:
+        """Options of Bids."""
+
+    @_builtins.property
+    def cafe_international(self) -> _cafe_international_pb2.CafeInternationalOptions:
+        """Options of Café International."""
+
     def __init__(
         self,
         *,
         mino_dice: _mino_dice_pb2.MinoDiceOptions | None = ...,
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseOptions | None = ...,
+        bids: _bids_pb2.BidsOptions | None = ...,
+        cafe_international: _cafe_international_pb2.CafeInternationalOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse"]  # noqa: Y015
+    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
     _WhichOneofArgType_options: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_options) -> _WhichOneofReturnType_options | None: ...
 
@@ -62,6 +76,8 @@ class Action(_message.Message):
 
     MINO_DICE_FIELD_NUMBER: _builtins.int
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
+    BIDS_FIELD_NUMBER: _builtins.int
+    CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceAction:
         """An action of Mino Dice."""
@@ -70,17 +86,27 @@ class Action(_message.Message):
     def bouillabaisse(self) -> _bouillabaisse_pb2.BouillabaisseAction:
         """An action of La bouillabaisse."""
 
+    @_builtins.property
+    def bids(self) -> _bids_pb2.BidsAction:
+        """An action of Bids."""
+
+    @_builtins.property
+    def cafe_international(self) -> _cafe_international_pb2.CafeInternationalAction:
+        """An action of Café International."""
+
     def __init__(
         self,
         *,
         mino_dice: _mino_dice_pb2.MinoDiceAction | None = ...,
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseAction | None = ...,
+        bids: _bids_pb2.BidsAction | None = ...,
+        cafe_international: _cafe_international_pb2.CafeInternationalAction | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -94,6 +120,8 @@ class GameView(_message.Message):
 
     MINO_DICE_FIELD_NUMBER: _builtins.int
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
+    BIDS_FIELD_NUMBER: _builtins.int
+    CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceView:
         """A view of Mino Dice."""
@@ -102,17 +130,27 @@ class GameView(_message.Message):
     def bouillabaisse(self) -> _bouillabaisse_pb2.BouillabaisseView:
         """A view of La bouillabaisse."""
 
+    @_builtins.property
+    def bids(self) -> _bids_pb2.BidsView:
+        """A view of Bids."""
+
+    @_builtins.property
+    def cafe_international(self) -> _cafe_international_pb2.CafeInternationalView:
+        """A view of Café International."""
+
     def __init__(
         self,
         *,
         mino_dice: _mino_dice_pb2.MinoDiceView | None = ...,
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseView | None = ...,
+        bids: _bids_pb2.BidsView | None = ...,
+        cafe_international: _cafe_international_pb2.CafeInternationalView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_view: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse"]  # noqa: Y015
+    _WhichOneofReturnType_view: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
     _WhichOneofArgType_view: _TypeAlias = _typing.Literal["view", b"view"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_view) -> _WhichOneofReturnType_view | None: ...
 
@@ -126,6 +164,8 @@ class GameEvent(_message.Message):
 
     MINO_DICE_FIELD_NUMBER: _builtins.int
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
+    BIDS_FIELD_NUMBER: _builtins.int
+    CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceEvent:
         """An event of Mino Dice."""
@@ -134,17 +174,27 @@ class GameEvent(_message.Message):
     def bouillabaisse(self) -> _bouillabaisse_pb2.BouillabaisseEvent:
         """An event of La bouillabaisse."""
 
+    @_builtins.property
+    def bids(self) -> _bids_pb2.BidsEvent:
+        """An event of Bids."""
+
+    @_builtins.property
+    def cafe_international(self) -> _cafe_international_pb2.CafeInternationalEvent:
+        """An event of Café International."""
+
     def __init__(
         self,
         *,
         mino_dice: _mino_dice_pb2.MinoDiceEvent | None = ...,
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseEvent | None = ...,
+        bids: _bids_pb2.BidsEvent | None = ...,
+        cafe_international: _cafe_international_pb2.CafeInternationalEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bouillabaisse", b"bouillabaisse", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 

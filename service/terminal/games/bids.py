@@ -1,0 +1,309 @@
+"""Bids in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tavolata.service.terminal.options import options_told
+from tavolata.service.terminal.screen import Choice, Room
+from tavolata.service.terminal.words import capital, counted, listed, number, without_option
+from tavolata.v1 import bids_pb2 as pb
+from tavolata.v1 import game_pb2, view_pb2
+
+# Names of the cards without a colour, and how the rules write them.
+_SPECIALS = {
+    pb.BIDS_CARD_DOUBLE: ("2X", "2X"),
+    pb.BIDS_CARD_MINUS_FIVE: ("minus 5", "-5"),
+    pb.BIDS_CARD_SURPRISE: ("Surprise", "Surprise"),
+    pb.BIDS_CARD_LOWEST: ("Lowest", "Lowest"),
+    pb.BIDS_CARD_THIEF: ("Thief", "Thief"),
+    pb.BIDS_CARD_ALLY: ("Ally", "Ally"),
+}
+_BLACK_LETTER = "K"  # as the rules write black: B is blue
+
+
+def _parts(value: pb.BidsCard.ValueType) -> tuple[str, str]:
+    """`red` and `7` of a numbered card."""
+    colour, _, on_it = pb.BidsCard.Name(value).removeprefix("BIDS_CARD_").partition("_")
+    return colour.lower(), on_it
+
+
+def card(value: pb.BidsCard.ValueType) -> str:
+    """`red 7`, `minus 5`."""
+    if value in _SPECIALS:
+        return _SPECIALS[value][0]
+    return " ".join(_parts(value))
+
+
+def short_card(value: pb.BidsCard.ValueType) -> str:
+    """`R7`, `-5`, as the rules write it."""
+    if value in _SPECIALS:
+        return _SPECIALS[value][1]
+    colour, on_it = _parts(value)
+    return (_BLACK_LETTER if colour == "black" else colour[0].upper()) + on_it
+
+
+def _by_colour(cards: Iterable[pb.BidsCard.ValueType]) -> str:
+    """`: red 2, 7; black 4; Ally`, shorter than card by card; empty for no cards."""
+    colours: dict[str, list[str]] = {}
+    for value in cards:
+        if value in _SPECIALS:
+            colours[card(value)] = []
+        else:
+            colour, on_it = _parts(value)
+            colours.setdefault(colour, []).append(on_it)
+    told = "; ".join(f"{colour} {', '.join(on)}".strip() for colour, on in colours.items())
+    return told and f": {told}"
+
+
+def happened(event: game_pb2.GameEvent, room: Room) -> str:
+    """See Screen."""
+    which = event.bids.WhichOneof("event")
+    if which is None:
+        return ""
+    return _TOLD[which](getattr(event.bids, which), room)
+
+
+def _round_started(event: pb.BidsRoundStarted, room: Room) -> str:
+    aside = f" {capital(counted(event.left_over, 'card'))} set aside." if event.left_over else ""
+    return f"Round {event.round} begins.{aside} {room.Who(event.leader)} will bid first."
+
+
+def _dealt(event: pb.BidsDealt, room: Room) -> str:
+    if event.seat != room.me:
+        return ""
+    return f"You hold {counted(event.count, 'card')}{_by_colour(event.cards.cards)}."
+
+
+def _trick_burnt(event: pb.BidsTrickBurnt, room: Room) -> str:
+    return f"The trick is burnt. {room.Who(event.next)} will bid first."
+
+
+def _doubled(event: pb.BidsPointsDoubled, room: Room) -> str:
+    return f"{capital(room.whose(event.seat))} points are doubled to {number(event.points)}."
+
+
+def _blacks_won(event: pb.BidsBlacksWon, room: Room) -> str:
+    cards = listed(card(each) for each in event.cards)
+    return f"{room.Who(event.seat)} took {cards}, for {_points(event.points)}."
+
+
+def _points(points: int) -> str:
+    return f"{number(points)} {'point' if abs(points) == 1 else 'points'}"
+
+
+def _stolen(event: pb.BidsStolen, room: Room) -> str:
+    return f"{room.Who(event.thief)} stole {card(event.card)} from {room.who(event.victim)}."
+
+
+def _allied(event: pb.BidsAllied, room: Room) -> str:
+    return f"{room.Who(event.ally)} and {room.who(event.winner)} share what they earn this round."
+
+
+def _round_scored(event: pb.BidsRoundScored, room: Room) -> str:
+    points, totals = [number(each) for each in event.points], [number(n) for n in event.totals]
+    lucky = [f"{room.who(seat)} with {points}" for seat, points in enumerate(event.lucky) if points]
+    luck = f" Lucky without a trick: {listed(lucky)}." if lucky else ""
+    return (
+        f"Round {event.round} is over. Points: {room.each(points)}.{luck} "
+        f"Totals: {room.each(totals)}."
+    )
+
+
+_TOLD: dict[str, Callable[[Any, Room], str]] = {
+    "round_started": _round_started,
+    "dealt": _dealt,
+    "centre_turned": lambda turned, _: f"To be won: {card(turned.card)}.",
+    "lowest_set": lambda _, __: "Lowest is set aside: low numbers win.",
+    "bid_made": lambda made, room: f"{room.Who(made.seat)} bid {card(made.card)}.",
+    "trick_won": lambda won, room: f"{room.Who(won.seat)} won the trick.",
+    "trick_burnt": _trick_burnt,
+    "card_taken": lambda took, room: f"{room.Who(took.seat)} turned up {card(took.card)}.",
+    "centre_buried": lambda buried, _: f"{capital(card(buried.card))} goes under the pile.",
+    "points_doubled": _doubled,
+    "blacks_won": _blacks_won,
+    "stolen": _stolen,
+    "allied": _allied,
+    "round_scored": _round_scored,
+    "bonus_scored": lambda bonus, room: (
+        f"{room.Who(bonus.seat)} won minus 5 often enough: {_points(bonus.points)} more."
+    ),
+}
+
+
+def step(event: game_pb2.GameEvent, room: Room) -> str:
+    """See Screen."""
+    game = event.bids
+    match game.WhichOneof("event"):
+        case "centre_turned":
+            return f"for {short_card(game.centre_turned.card)}:"
+        case "bid_made":
+            return f"{room.who(game.bid_made.seat)} {short_card(game.bid_made.card)}"
+        case "blacks_won":
+            return f"→ {room.who(game.blacks_won.seat)} {game.blacks_won.points:+}"
+        case "trick_burnt":
+            return "→ burnt"
+        case "stolen":
+            return f"steals {short_card(game.stolen.card)} from {room.who(game.stolen.victim)}"
+    return ""
+
+
+def ends_trick(event: game_pb2.GameEvent) -> bool:
+    """See Screen."""
+    return event.bids.WhichOneof("event") in ("blacks_won", "trick_burnt")
+
+
+def _is_theft(view: view_pb2.View) -> bool:
+    return view.game.bids.phase == pb.BIDS_PHASE_THEFT
+
+
+def task(view: view_pb2.View) -> str:
+    """See Screen."""
+    return "steal a card" if _is_theft(view) else "bid a card"
+
+
+def ask(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    game = view.game.bids
+    if _is_theft(view):
+        return "You won the Thief and steal a card."
+    centre = f"To be won: {card(game.centre)}."
+    if not game.bids:
+        return f"{centre} You bid first."
+    ahead = f" {room.Who(game.winning)} would win." if game.HasField("winning") else ""
+    return f"{centre} Bids: {_bids(game.bids, room)}.{ahead}"
+
+
+def choices(view: view_pb2.View) -> Sequence[Choice]:
+    """See Screen. A card to steal is named with the seat that has it."""
+    game = view.game.bids
+    if _is_theft(view):
+        return [
+            Choice(
+                f"{card(each.card)} of seat {each.seat}",
+                short_card(each.card),
+                game_pb2.Action(bids=pb.BidsAction(steal=each)),
+                also=(card(each.card),),
+            )
+            for each in game.theft
+        ]
+    return [
+        Choice(
+            card(value),
+            short_card(value),
+            game_pb2.Action(bids=pb.BidsAction(bid=pb.BidsBid(card=value))),
+        )
+        for value in game.seats[view.viewer_seat].hand.cards
+    ]
+
+
+def holding(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    mine = view.game.bids.seats[view.viewer_seat]
+    return f"You hold {counted(mine.hand_size, 'card')}{_by_colour(mine.hand.cards)}."
+
+
+def on_table(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    game = view.game.bids
+    if not game.centre:
+        return f"No cards are on the table. {last_trick(view, room)}"
+    pile = f"{capital(counted(game.pile_size, 'card'))} in the pile."
+    if not game.bids:
+        return f"To be won: {card(game.centre)}. No bids yet. {pile} {last_trick(view, room)}"
+    bids = capital(counted(len(game.bids), "bid"))
+    return f"To be won: {card(game.centre)}. {bids}: {_bids(game.bids, room)}. {pile}"
+
+
+def _bids(made: Sequence[pb.BidsBidMade], room: Room) -> str:
+    return ", ".join(f"{card(each.card)} from {room.who(each.seat)}" for each in made)
+
+
+def on_table_at(view: view_pb2.View, place: int, room: Room) -> str:
+    """See Screen."""
+    bids = view.game.bids.bids
+    if place > len(bids):
+        return f"There is no bid {place}: {counted(len(bids), 'bid')} on the table."
+    return f"Bid {place}: {card(bids[place - 1].card)} from {room.who(bids[place - 1].seat)}."
+
+
+def led(view: view_pb2.View) -> str:
+    """See Screen."""
+    game = view.game.bids
+    wins = "The lowest number wins." if game.lowest else "The highest number wins."
+    centre = f" To be won: {card(game.centre)}." if game.centre else ""
+    return f"Nothing is to be followed: any card may be bid. {wins}{centre}"
+
+
+def rules_now(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    game, options = view.game.bids, room.options.bids
+    extra = {
+        "BI-9": options.colours,
+        "BI-13": options.minus_five,
+        "BI-14": options.surprise,
+        "BI-15": options.lowest,
+        "BI-16": options.thief,
+        "BI-19": options.ally,
+    }
+    numbers = ["BI-7", "BI-8", *(rule for rule, is_on in extra.items() if is_on), "BI-20"]
+    told = options_told(room.game, room.options)
+    return " ".join(
+        [
+            f"Round {game.round} of {options.rounds}.",
+            *(without_option(room.rules.get(each, "")) for each in numbers),
+            f"At this table: {told}." if told else "",
+        ]
+    ).strip()
+
+
+def standing(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    game = view.game.bids
+    if game.phase == pb.BIDS_PHASE_OVER:
+        return ""
+    points = [number(each) for each in view.scores.running_points]
+    tricks = [each.tricks_won for each in game.seats]
+    allies = ""
+    if game.HasField("allies"):
+        pair = listed([room.who(game.allies.ally), room.who(game.allies.winner)])
+        allies = f" Allies: {pair}."
+    lowest = " The lowest number wins." if game.lowest else ""
+    return (
+        f"In round {game.round} so far, points: {room.each(points)}; "
+        f"tricks: {room.each(tricks)}.{_spoils(game, room)}{_luck(game, room)}{allies}{lowest}"
+    )
+
+
+def _spoils(game: pb.BidsView, room: Room) -> str:
+    """Black cards that seats have from this round, as they may be stolen."""
+    told = [
+        f"{room.who(seat)} {listed(card(each) for each in has.won)}"
+        for seat, has in enumerate(game.seats)
+        if has.won
+    ]
+    return f" Black cards won: {'; '.join(told)}." if told else ""
+
+
+def _luck(game: pb.BidsView, room: Room) -> str:
+    """Lucky rounds and -5s of the match so far, which later points hang on."""
+    lucky = [f"{room.who(n)} {each.lucky}" for n, each in enumerate(game.seats) if each.lucky]
+    fives = [
+        f"{room.who(n)} {each.minus_fives}" for n, each in enumerate(game.seats) if each.minus_fives
+    ]
+    return "".join(
+        f" {what}: {', '.join(told)}."
+        for what, told in (("Lucky rounds", lucky), ("Minus fives won", fives))
+        if told
+    )
+
+
+def last_trick(view: view_pb2.View, room: Room) -> str:
+    """See Screen."""
+    game = view.game.bids
+    if not game.last_bids:
+        return "There is no last trick in this round."
+    won = game.HasField("last_winner")
+    end = f"{room.who(game.last_winner)} won it" if won else "it was burnt"
+    return f"The last trick was for {card(game.last_centre)}: {_bids(game.last_bids, room)}; {end}."
