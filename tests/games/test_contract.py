@@ -123,8 +123,8 @@ def snapshot(match: Match) -> tuple[object, ...]:
 
 @every_setting
 def test_games_end_and_scores_add_up(game: str, number: int) -> None:
-    """Totals are the sums of the rounds and of what a match pays at its end (BI-13); the best one has
-    place 1 and the highest utility."""
+    """Totals are the sums of the rounds and of what a match pays at its end (BI-13); the best total
+    has place 1 and the highest utility."""
     rules = rules_of(game, number)
     *_, match = random_match(rules, 24)
     view = rules.view(match.view(-1), -1)
