@@ -26,21 +26,22 @@ from tavolata.v1 import bids_pb2 as tavolata_dot_v1_dot_bids__pb2
 from tavolata.v1 import bouillabaisse_pb2 as tavolata_dot_v1_dot_bouillabaisse__pb2
 from tavolata.v1 import cafe_international_pb2 as tavolata_dot_v1_dot_cafe__international__pb2
 from tavolata.v1 import mino_dice_pb2 as tavolata_dot_v1_dot_mino__dice__pb2
+from tavolata.v1 import mister_bill_pb2 as tavolata_dot_v1_dot_mister__bill__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tavolata/v1/game.proto\x12\x0btavolata.v1\x1a\x16tavolata/v1/bids.proto\x1a\x1ftavolata/v1/bouillabaisse.proto\x1a$tavolata/v1/cafe_international.proto\x1a\x1btavolata/v1/mino_dice.proto\"\xf6\x01\n\x0bGameOptions\x12\x31\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1c.tavolata.v1.MinoDiceOptionsH\x00\x12:\n\rbouillabaisse\x18\x02 \x01(\x0b\x32!.tavolata.v1.BouillabaisseOptionsH\x00\x12(\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x18.tavolata.v1.BidsOptionsH\x00\x12\x43\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32%.tavolata.v1.CafeInternationalOptionsH\x00\x42\t\n\x07options\"\xec\x01\n\x06\x41\x63tion\x12\x30\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1b.tavolata.v1.MinoDiceActionH\x00\x12\x39\n\rbouillabaisse\x18\x02 \x01(\x0b\x32 .tavolata.v1.BouillabaisseActionH\x00\x12\'\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.BidsActionH\x00\x12\x42\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32$.tavolata.v1.CafeInternationalActionH\x00\x42\x08\n\x06\x61\x63tion\"\xe4\x01\n\x08GameView\x12.\n\tmino_dice\x18\x01 \x01(\x0b\x32\x19.tavolata.v1.MinoDiceViewH\x00\x12\x37\n\rbouillabaisse\x18\x02 \x01(\x0b\x32\x1e.tavolata.v1.BouillabaisseViewH\x00\x12%\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.BidsViewH\x00\x12@\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32\".tavolata.v1.CafeInternationalViewH\x00\x42\x06\n\x04view\"\xea\x01\n\tGameEvent\x12/\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.MinoDiceEventH\x00\x12\x38\n\rbouillabaisse\x18\x02 \x01(\x0b\x32\x1f.tavolata.v1.BouillabaisseEventH\x00\x12&\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x16.tavolata.v1.BidsEventH\x00\x12\x41\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32#.tavolata.v1.CafeInternationalEventH\x00\x42\x07\n\x05\x65ventb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tavolata/v1/game.proto\x12\x0btavolata.v1\x1a\x16tavolata/v1/bids.proto\x1a\x1ftavolata/v1/bouillabaisse.proto\x1a$tavolata/v1/cafe_international.proto\x1a\x1btavolata/v1/mino_dice.proto\x1a\x1dtavolata/v1/mister_bill.proto\"\xad\x02\n\x0bGameOptions\x12\x31\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1c.tavolata.v1.MinoDiceOptionsH\x00\x12:\n\rbouillabaisse\x18\x02 \x01(\x0b\x32!.tavolata.v1.BouillabaisseOptionsH\x00\x12(\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x18.tavolata.v1.BidsOptionsH\x00\x12\x43\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32%.tavolata.v1.CafeInternationalOptionsH\x00\x12\x35\n\x0bmister_bill\x18\x05 \x01(\x0b\x32\x1e.tavolata.v1.MisterBillOptionsH\x00\x42\t\n\x07options\"\xa2\x02\n\x06\x41\x63tion\x12\x30\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1b.tavolata.v1.MinoDiceActionH\x00\x12\x39\n\rbouillabaisse\x18\x02 \x01(\x0b\x32 .tavolata.v1.BouillabaisseActionH\x00\x12\'\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x17.tavolata.v1.BidsActionH\x00\x12\x42\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32$.tavolata.v1.CafeInternationalActionH\x00\x12\x34\n\x0bmister_bill\x18\x05 \x01(\x0b\x32\x1d.tavolata.v1.MisterBillActionH\x00\x42\x08\n\x06\x61\x63tion\"\x98\x02\n\x08GameView\x12.\n\tmino_dice\x18\x01 \x01(\x0b\x32\x19.tavolata.v1.MinoDiceViewH\x00\x12\x37\n\rbouillabaisse\x18\x02 \x01(\x0b\x32\x1e.tavolata.v1.BouillabaisseViewH\x00\x12%\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.BidsViewH\x00\x12@\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32\".tavolata.v1.CafeInternationalViewH\x00\x12\x32\n\x0bmister_bill\x18\x05 \x01(\x0b\x32\x1b.tavolata.v1.MisterBillViewH\x00\x42\x06\n\x04view\"\x9f\x02\n\tGameEvent\x12/\n\tmino_dice\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.MinoDiceEventH\x00\x12\x38\n\rbouillabaisse\x18\x02 \x01(\x0b\x32\x1f.tavolata.v1.BouillabaisseEventH\x00\x12&\n\x04\x62ids\x18\x03 \x01(\x0b\x32\x16.tavolata.v1.BidsEventH\x00\x12\x41\n\x12\x63\x61\x66\x65_international\x18\x04 \x01(\x0b\x32#.tavolata.v1.CafeInternationalEventH\x00\x12\x33\n\x0bmister_bill\x18\x05 \x01(\x0b\x32\x1c.tavolata.v1.MisterBillEventH\x00\x42\x07\n\x05\x65ventb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tavolata.v1.game_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GAMEOPTIONS']._serialized_start=164
-  _globals['_GAMEOPTIONS']._serialized_end=410
-  _globals['_ACTION']._serialized_start=413
-  _globals['_ACTION']._serialized_end=649
-  _globals['_GAMEVIEW']._serialized_start=652
-  _globals['_GAMEVIEW']._serialized_end=880
-  _globals['_GAMEEVENT']._serialized_start=883
-  _globals['_GAMEEVENT']._serialized_end=1117
+  _globals['_GAMEOPTIONS']._serialized_start=195
+  _globals['_GAMEOPTIONS']._serialized_end=496
+  _globals['_ACTION']._serialized_start=499
+  _globals['_ACTION']._serialized_end=789
+  _globals['_GAMEVIEW']._serialized_start=792
+  _globals['_GAMEVIEW']._serialized_end=1072
+  _globals['_GAMEEVENT']._serialized_start=1075
+  _globals['_GAMEEVENT']._serialized_end=1362
 # @@protoc_insertion_point(module_scope)

@@ -11,6 +11,7 @@ from tavolata.v1 import bids_pb2 as _bids_pb2
 from tavolata.v1 import bouillabaisse_pb2 as _bouillabaisse_pb2
 from tavolata.v1 import cafe_international_pb2 as _cafe_international_pb2
 from tavolata.v1 import mino_dice_pb2 as _mino_dice_pb2
+from tavolata.v1 import mister_bill_pb2 as _mister_bill_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -32,6 +33,7 @@ class GameOptions(_message.Message):
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
     BIDS_FIELD_NUMBER: _builtins.int
     CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
+    MISTER_BILL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceOptions:
         """Options of Mino Dice."""
@@ -48,6 +50,10 @@ class GameOptions(_message.Message):
     def cafe_international(self) -> _cafe_international_pb2.CafeInternationalOptions:
         """Options of Café International."""
 
+    @_builtins.property
+    def mister_bill(self) -> _mister_bill_pb2.MisterBillOptions:
+        """Options of Mister Bill."""
+
     def __init__(
         self,
         *,
@@ -55,12 +61,13 @@ class GameOptions(_message.Message):
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseOptions | None = ...,
         bids: _bids_pb2.BidsOptions | None = ...,
         cafe_international: _cafe_international_pb2.CafeInternationalOptions | None = ...,
+        mister_bill: _mister_bill_pb2.MisterBillOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "options", b"options"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill", "options", b"options"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
+    _WhichOneofReturnType_options: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international", "mister_bill"]  # noqa: Y015
     _WhichOneofArgType_options: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_options) -> _WhichOneofReturnType_options | None: ...
 
@@ -78,6 +85,7 @@ class Action(_message.Message):
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
     BIDS_FIELD_NUMBER: _builtins.int
     CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
+    MISTER_BILL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceAction:
         """An action of Mino Dice."""
@@ -94,6 +102,10 @@ class Action(_message.Message):
     def cafe_international(self) -> _cafe_international_pb2.CafeInternationalAction:
         """An action of Café International."""
 
+    @_builtins.property
+    def mister_bill(self) -> _mister_bill_pb2.MisterBillAction:
+        """An action of Mister Bill."""
+
     def __init__(
         self,
         *,
@@ -101,12 +113,13 @@ class Action(_message.Message):
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseAction | None = ...,
         bids: _bids_pb2.BidsAction | None = ...,
         cafe_international: _cafe_international_pb2.CafeInternationalAction | None = ...,
+        mister_bill: _mister_bill_pb2.MisterBillAction | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international", "mister_bill"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -122,6 +135,7 @@ class GameView(_message.Message):
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
     BIDS_FIELD_NUMBER: _builtins.int
     CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
+    MISTER_BILL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceView:
         """A view of Mino Dice."""
@@ -138,6 +152,10 @@ class GameView(_message.Message):
     def cafe_international(self) -> _cafe_international_pb2.CafeInternationalView:
         """A view of Café International."""
 
+    @_builtins.property
+    def mister_bill(self) -> _mister_bill_pb2.MisterBillView:
+        """A view of Mister Bill."""
+
     def __init__(
         self,
         *,
@@ -145,12 +163,13 @@ class GameView(_message.Message):
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseView | None = ...,
         bids: _bids_pb2.BidsView | None = ...,
         cafe_international: _cafe_international_pb2.CafeInternationalView | None = ...,
+        mister_bill: _mister_bill_pb2.MisterBillView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill", "view", b"view"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "view", b"view"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill", "view", b"view"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_view: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
+    _WhichOneofReturnType_view: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international", "mister_bill"]  # noqa: Y015
     _WhichOneofArgType_view: _TypeAlias = _typing.Literal["view", b"view"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_view) -> _WhichOneofReturnType_view | None: ...
 
@@ -166,6 +185,7 @@ class GameEvent(_message.Message):
     BOUILLABAISSE_FIELD_NUMBER: _builtins.int
     BIDS_FIELD_NUMBER: _builtins.int
     CAFE_INTERNATIONAL_FIELD_NUMBER: _builtins.int
+    MISTER_BILL_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def mino_dice(self) -> _mino_dice_pb2.MinoDiceEvent:
         """An event of Mino Dice."""
@@ -182,6 +202,10 @@ class GameEvent(_message.Message):
     def cafe_international(self) -> _cafe_international_pb2.CafeInternationalEvent:
         """An event of Café International."""
 
+    @_builtins.property
+    def mister_bill(self) -> _mister_bill_pb2.MisterBillEvent:
+        """An event of Mister Bill."""
+
     def __init__(
         self,
         *,
@@ -189,12 +213,13 @@ class GameEvent(_message.Message):
         bouillabaisse: _bouillabaisse_pb2.BouillabaisseEvent | None = ...,
         bids: _bids_pb2.BidsEvent | None = ...,
         cafe_international: _cafe_international_pb2.CafeInternationalEvent | None = ...,
+        mister_bill: _mister_bill_pb2.MisterBillEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bids", b"bids", "bouillabaisse", b"bouillabaisse", "cafe_international", b"cafe_international", "event", b"event", "mino_dice", b"mino_dice", "mister_bill", b"mister_bill"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["mino_dice", "bouillabaisse", "bids", "cafe_international", "mister_bill"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
