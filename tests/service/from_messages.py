@@ -215,7 +215,144 @@ def _bids_view(message: Json) -> Fields:
     }
 
 
-_VIEWS = {"bids": _bids_view, "bouillabaisse": _bouillabaisse_view, "mino_dice": _mino_dice_view}
+def bill_kind(name: str) -> str:
+    """`MISTER_BILL_KIND_WAITER_A` as `waiter_a`."""
+    return name.removeprefix("MISTER_BILL_KIND_").lower()
+
+
+def _bill_hand(hand: Json | None) -> tuple[str, ...] | None:
+    return None if hand is None else tuple(map(bill_kind, taken(hand, "kinds")["kinds"]))
+
+
+def _bill_facts(facts: list[Json], count: str) -> tuple[tuple[str, int], ...]:
+    return tuple((bill_kind(taken(f, "kind", count)["kind"]), f[count]) for f in facts)
+
+
+def _mister_bill_view(message: Json) -> Fields:
+    taken(
+        message, "round", "phase", "active", "dealer", "seats", "teams", "out", "gift", "stall",
+        "team_values", "pending_waiter",
+    )  # fmt: skip
+    seats = [
+        taken(s, "hand?", "hand_size", "number", "committed", "held", "absent")
+        for s in message["seats"]
+    ]
+    return {
+        "round": message["round"],
+        "phase": message["phase"].removeprefix("MISTER_BILL_PHASE_").lower(),
+        "active": message["active"],
+        "dealer": message["dealer"],
+        "numbers": tuple(seat["number"] for seat in seats),
+        "teams": tuple(tuple(taken(team, "seats")["seats"]) for team in message["teams"]),
+        "hands": tuple(_bill_hand(seat.get("hand")) for seat in seats),
+        "hand_sizes": tuple(seat["hand_size"] for seat in seats),
+        "out": tuple(message["out"]),
+        "committed": tuple(number for number, seat in enumerate(seats) if seat["committed"]),
+        "gift": known(bill_kind, message["gift"]),
+        "stall": message["stall"],
+        "facts": tuple(
+            {
+                "held": _bill_facts(seat["held"], "lost"),
+                "absent": _bill_facts(seat["absent"], "gained"),
+            }
+            for seat in seats
+        ),
+        "team_values": tuple(message["team_values"]),
+        "pending_waiter": known(bill_kind, message["pending_waiter"]),
+    }
+
+
+def _mister_bill_event(fields: Fields) -> Fields:
+    """Hands as the `kinds` of the rules' events; what says nothing left out."""
+    if "hand" in fields:
+        fields["kinds"] = _bill_hand(fields.pop("hand"))
+    if "first_hand" in fields:
+        hands = (fields.pop("first_hand"), fields.pop("second_hand"))
+        fields["kinds"] = tuple(map(_bill_hand, hands))
+    if isinstance(fields.get("kind"), str):
+        fields["kind"] = known(bill_kind, fields["kind"])
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def guest(name: str) -> str:
+    return name.removeprefix("CAFE_INTERNATIONAL_GUEST_").lower()
+
+
+def nation(name: str) -> str | None:
+    word = name.removeprefix("CAFE_INTERNATIONAL_NATION_").lower()
+    return None if word == "unspecified" else word
+
+
+def _guests(names: list[str]) -> tuple[str, ...]:
+    return tuple(map(guest, names))
+
+
+def _chairs(sitting: list[Json]) -> tuple[tuple[str, str | None] | None, ...]:
+    found = {
+        taken(s, "chair", "guest", "nation")["chair"]: (guest(s["guest"]), nation(s["nation"]))
+        for s in sitting
+    }
+    assert list(found) == sorted(found)
+    return tuple(found.get(chair) for chair in range(1, 69))
+
+
+def _cafe_international_view(message: Json) -> Fields:
+    taken(
+        message, "phase", "active", "guests", "bar", "bag", "bag_size", "seats", "out",
+        "seated_now", "completed_now", "exempt_chair?", "birthday_state", "birthday", "parties",
+        "passes",
+    )  # fmt: skip
+    seats = [taken(s, "hand", "hand_limit") for s in message["seats"]]
+    chairs = _chairs(message["guests"])
+    for sat in message["seated_now"]:
+        assert chairs[sat["chair"] - 1] == (guest(sat["guest"]), nation(sat["nation"]))
+    state = message["birthday_state"].removeprefix("CAFE_INTERNATIONAL_BIRTHDAY_STATE_")
+    return {
+        "phase": message["phase"].removeprefix("CAFE_INTERNATIONAL_PHASE_").lower(),
+        "active": message["active"],
+        "chairs": chairs,
+        "bar": _guests(message["bar"]),
+        "bag": tuple(message["bag"]),
+        "bag_size": message["bag_size"],
+        "hands": tuple(_guests(seat["hand"]) for seat in seats),
+        "limits": tuple(seat["hand_limit"] for seat in seats),
+        "out": tuple(message["out"]),
+        "seated_now": tuple((guest(s["guest"]), s["chair"]) for s in message["seated_now"]),
+        "completed_now": tuple(message["completed_now"]),
+        "exempt_chair": message.get("exempt_chair"),
+        "birthday": nation(message["birthday"]),
+        "birthday_state": state.lower(),
+        "parties": tuple(message["parties"]),
+        "passes": message["passes"],
+    }
+
+
+def _cafe_international_event(fields: Fields) -> Fields:
+    """Guests as the kinds of the rules' events."""
+    names = {"guest": "kind", "guests": "kinds"}
+    return {names.get(key, key): value for key, value in fields.items()}
+
+
+def _cafe_international_action(verb: str, what: Json) -> str:
+    """`seat joker_man 8 italy`, `stop`."""
+    reads: dict[str, Callable[[Any], str | None]] = {
+        "guest": guest,
+        "chair": str,
+        "nation": nation,
+        "by": str,
+    }
+    assert set(what) <= set(reads)
+    words = [reads[key](what[key]) for key in reads if key in what]
+    return " ".join([verb, *(word for word in words if word is not None)])
+
+
+_VIEWS = {
+    "bids": _bids_view,
+    "bouillabaisse": _bouillabaisse_view,
+    "cafe_international": _cafe_international_view,
+    "mino_dice": _mino_dice_view,
+    "mister_bill": _mister_bill_view,
+}
 
 
 def view_fields(game_id: str, view: Message) -> Fields:
@@ -235,6 +372,10 @@ _READ: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("bouillabaisse", "card"): card,
     ("bouillabaisse", "suit"): suit,
     ("bouillabaisse", "rank"): rank,
+    ("cafe_international", "guest"): guest,
+    ("cafe_international", "guests"): _guests,
+    ("cafe_international", "joker"): guest,
+    ("cafe_international", "nation"): nation,
     ("mino_dice", "dice"): _kinds,
     ("mino_dice", "kind"): kind,
     ("mino_dice", "face"): face,
@@ -245,17 +386,27 @@ def event_fields(game_id: str, event: Message) -> tuple[str, Fields]:
     """A GameEvent as the name of the event, such as `TrickTaken`, and the fields it has."""
     ((name, fields),) = taken(json_of(event), game_id)[game_id].items()
     made = {key: _READ.get((game_id, key), _plain)(value) for key, value in fields.items()}
+    if game_id == "mister_bill":
+        made = _mister_bill_event(made)
+    if game_id == "cafe_international":
+        made = _cafe_international_event(made)
     return "".join(word.title() for word in name.split("_")), made
 
 
 def action_name(game_id: str, action: Message) -> str:
     """An Action as the rules write it, such as `play QC`, `bid 3` or `steal 2 K5`."""
     ((verb, what),) = taken(json_of(action), game_id)[game_id].items()
+    if game_id == "cafe_international":
+        return _cafe_international_action(verb, what)
     reads: dict[str, Callable[[Any], str]] = {
         "card": bids_card if game_id == "bids" else card,
-        "kind": kind,
+        "kind": bill_kind if game_id == "mister_bill" else kind,
         "tricks": str,
         "seat": str,
+        "target": str,
+        "waiter": lambda name: bill_kind(name).removeprefix("waiter_"),
     }
-    keys = sorted(what, key=list(reads).index, reverse=True)  # a seat before a card
+    keys = sorted(
+        what, key=list(reads).index, reverse=True
+    )  # a seat before a card, a waiter before its target
     return " ".join([verb, *(reads[key](what[key]) for key in keys)])
