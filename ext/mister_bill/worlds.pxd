@@ -41,13 +41,18 @@ cdef class Worlds:
     cdef int layer_kind[KINDS]          # the kinds in the order of the walk
     cdef int layer_unseen[KINDS]
     cdef int sizes[SEATS]
-    cdef int level_count[SEATS]         # limits on a hand: at most `level_limit` of ...
-    cdef uint32_t level_held[SEATS][2 * KINDS]    # ... these kinds missing
-    cdef uint32_t level_absent[SEATS][2 * KINDS]  # ... these kinds present
-    cdef int level_limit[SEATS][2 * KINDS]
-    cdef uint32_t level_kinds[SEATS]    # kinds under any limit
+    cdef int lost[SEATS][KINDS]         # of kinds that may be missing: cards lost since, else 0
+    cdef int gained[SEATS][KINDS]       # of kinds that may have come: cards gained since, else 0
+    cdef int elsewhere[SEATS]           # unseen cards that are not in the hand: what it can have lost
+    cdef int gainable[SEATS]            # what it can have gained
+    cdef uint32_t held[SEATS]           # kinds with a count in `lost`
+    cdef uint32_t absent[SEATS]         # kinds with a count in `gained`
+    cdef uint32_t forced[SEATS]         # kinds that are there for certain
+    cdef uint32_t forbidden[SEATS]      # kinds that are not
     cdef uint16_t* low                  # node of a hand without / with the layer's kind
     cdef uint16_t* high
+    cdef double* low_weight             # of these two steps
+    cdef double* high_weight
     cdef uint32_t node_count, node_capacity
     cdef Place* places
     cdef uint32_t place_count, place_capacity
@@ -58,13 +63,16 @@ cdef class Worlds:
     cdef uint8_t root_hand[SEATS]       # the hand at each place of the root
     cdef int failure                    # memory or node numbers have run out
 
-    cdef _limit(self, unseen, sizes, facts)
-    cdef _add_level(self, int hand, int limit, held, absent)
-    cdef uint32_t node(self, int hand, int layer, int left, uint32_t chosen) noexcept nogil
-    cdef bint breaks_limit(self, int hand, int layer, uint32_t chosen) noexcept nogil
-    cdef uint32_t make_node(self, int layer, uint32_t low, uint32_t high) noexcept nogil
+    cdef _read(self, unseen, sizes, facts)
+    cdef _sort(self, int hand, int kind, int count, uint32_t* open, uint32_t* certain)
+    cdef bint _try(self)
+    cdef uint32_t node(self, int hand, int layer, int left) noexcept nogil
+    cdef uint32_t make_node(self, int hand, int layer, uint32_t low, uint32_t high) noexcept nogil
+    cdef bint reserve_node(self) noexcept nogil
     cdef uint32_t place(self, int layer, uint16_t* nodes) noexcept nogil
     cdef void place_kind(self, Frame* frame, int group, int need, double ways, uint32_t takes,
                          uint16_t* next) noexcept nogil
     cdef uint32_t store(self, Frame* frame) noexcept nogil
+    cdef double ordered(self, int hand, uint32_t kinds) noexcept nogil
+    cdef void propose(self, uint16_t* hands, uint64_t* random) noexcept nogil
     cdef void sample(self, uint16_t* hands, Chance* chance) noexcept nogil

@@ -1,35 +1,45 @@
 """Every way to give the unseen cards to the hidden hands that satisfies the facts, and a fair draw from them.
 
 A world is a matrix of zeros and ones: which hand holds which kind (never two of it, MB-11). Each hand
-has its size, each kind its number of unseen copies, and all of these are in the hands. A hand
-satisfies the facts about it (MB-27) if the cards it has lost and gained unseen can explain it: for
-every j, of the kinds sighted with at most j cards lost since no more than j are missing, and of
-the kinds known absent with at most j cards gained since no more than j are there (facts.pxd).
-Told apart, the copies of a kind can lie in its hands in (copies)! ways, the same number in every
-world: drawing matrices evenly is drawing physical deals evenly.
+has its size, each kind its number of unseen copies, and all of these are in the hands. The weight
+of a world is the number of physical deals that give it, times the number of unseen draws that the facts leave
+open (MB-27). Copies of a kind can lie in its hands in (copies)! ways, the same in every world, so the deals
+weigh nothing. The draws of each hand are counted apart (joint facts are dropped), as lists of different cards:
 
-Counting goes kind by kind. What a hand may still become depends on little: for most hands on the
-number of cards it lacks. So every hand is a diagram with a layer for each kind, two edges a node
-(without the kind, with it), and nodes from which the same hands can come are one. A position of the
-walk through all kinds is the multiset of the hands' nodes: hands in the same node are alike, and only how many
-of them get the kind is counted, times a binomial. Kinds under most limits come first, after which
-hands differ by their sizes alone. Numbers of ways are doubles: sums and products of positive
-numbers, right to about 1e-15. Drawing is a walk down with probabilities in proportion; nothing is
-ever rejected or mended. If no world fits, NoDeal is raised.
+- of E unseen cards that are not in the hand, those it has lost, the last one first. A kind held at the last
+  sighting with l cards lost since is there, or stands in the list at one of the places 1..l (at most E). With l
+  = 0 it is there. (E is at least the number of kinds with l > 0: lost cards may have left play since.)
+- of N cards in the hand or in that list, but not held at a sighting, those it has gained. A kind known absent
+  with g cards gained since is not there, or stands in the list at one of the places 1..g (at most N). With g = 0
+  it is not there. N is the size of the hand - kinds sighted + cards lost since the first of these sightings.
+
+Dividing by the lists of a hand in which nothing has changed leaves the weight of a hand: the product
+of (l - i) / (E - i) over the sighted kinds that are missing and of (g - i) / (N - i) over the absent kinds that are there,
+each in the order of their counts, i = 0, 1, ... The weight is above zero just if for every j no more than j
+kinds with l <= j are missing and no more than j kinds with g <= j are there (facts.pxd).
+
+Without the i this is a product over cells, which can be drawn from kind by kind. A hand is a diagram with a
+layer for each kind and two edges a node (without the kind, with it), a position the multiset of
+the hands' nodes: hands in the same node are alike, only how many of them get the kind is counted, times a
+binomial. Kinds with the most facts come first, after which hands differ by their sizes alone. A draw is
+a walk down with probabilities in proportion, taken with the probability that the i leave of its weight and else
+repeated: an exact draw, since no factor with an i exceeds the one without. Sums are doubles, right to about 1e-15.
+If no world fits, NoDeal is raised; nothing is ever mended.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
-from tavolata.ext.core.bits cimport popcount
+from tavolata.ext.core.bits cimport lowest, popcount
 from tavolata.ext.core.chance cimport Chance, random_below, random_unit
-from tavolata.ext.mister_bill.facts cimport ABSENT, fits
+from tavolata.ext.mister_bill.facts cimport ABSENT, HELD, fits
 from tavolata.ext.mister_bill.state cimport KINDS, ROW, SEATS
 
 cdef enum:
     DEAD = 0                # no hand can come from this node
     COMPLETE = 1            # all kinds have been placed
     NODES_MAX = 65535
+    TRIALS = 100000         # draws before a view with facts that can't hold together is given up
 
 cdef double[9][9] CHOOSE    # binomial coefficients
 
@@ -67,10 +77,10 @@ cdef class Worlds:
         memset(nodes, 0, sizeof(nodes))
         self.node_count = COMPLETE + 1
         self.place_count = 1            # place 0 is none
-        self._limit(unseen, sizes, facts)
+        self._read(unseen, sizes, facts)
         with nogil:
             for hand in range(self.hand_count):
-                node = self.node(hand, 0, self.sizes[hand], 0)
+                node = self.node(hand, 0, self.sizes[hand])
                 i = hand
                 while i > 0 and nodes[i - 1] > node:
                     nodes[i] = nodes[i - 1]
@@ -85,49 +95,70 @@ cdef class Worlds:
         self.nodes_seen.slots = self.places_seen.slots = NULL
         if self.failure:
             raise MemoryError("the worlds of a position are too many to count")
-        if self.ways == 0.0:
+        if self.ways == 0.0 or not self._try():
             raise NoDeal("no deal of the unseen cards satisfies the facts")
 
     def __dealloc__(self):
         free(self.low)
         free(self.high)
+        free(self.low_weight)
+        free(self.high_weight)
         free(self.places)
         free(self.moves)
         free(self.nodes_seen.slots)
         free(self.places_seen.slots)
 
-    cdef _limit(self, unseen, sizes, facts):
-        """The limits on every hand, without those that can't be broken, and the order of the kinds."""
-        cdef int hand, kind, j
-        weight = [0] * KINDS
+    cdef _read(self, unseen, sizes, facts):
+        """What each fact allows, counts cut to the lists there can be, and the order of the kinds."""
+        cdef int hand, kind, fact, most
+        total = sum(unseen)
+        told = [0] * KINDS
         for hand in range(self.hand_count):
-            self.sizes[hand] = sizes[hand]
             row = facts[hand]
-            for j in range(KINDS):
-                held = [k for k in range(KINDS) if 0 < row[k] < ABSENT and row[k] - 1 <= j]
-                absent = [k for k in range(KINDS) if row[k] >= ABSENT and row[k] - ABSENT <= j and unseen[k]]
-                if len(held) > j:
-                    self._add_level(hand, j, held, [])
-                if len(absent) > j:
-                    self._add_level(hand, j, [], absent)
+            sighted = [fact - HELD for fact in row if HELD <= fact < ABSENT]
+            self.sizes[hand] = sizes[hand]
+            # Lost cards may have left play since: there are places for all kinds that can be missing.
+            self.elsewhere[hand] = max(total - sizes[hand], len([lost for lost in sighted if lost]))
+            most = min(max(sighted, default=0), self.elsewhere[hand])
+            self.gainable[hand] = max(sizes[hand] - len(sighted) + most, 0)
             for kind in range(KINDS):
-                weight[kind] += self.level_kinds[hand] >> kind & 1
-        order = sorted(range(KINDS), key=lambda kind: (unseen[kind] > 0, -weight[kind], kind))
-        for j in range(KINDS):
-            self.layer_kind[j] = order[j]
-            self.layer_unseen[j] = unseen[order[j]]
+                fact = row[kind]
+                if fact >= ABSENT:
+                    self.gained[hand][kind] = min(fact - ABSENT, self.gainable[hand])
+                    self._sort(hand, kind, self.gained[hand][kind], self.absent, self.forbidden)
+                elif fact >= HELD:
+                    self.lost[hand][kind] = min(fact - HELD, self.elsewhere[hand])
+                    self._sort(hand, kind, self.lost[hand][kind], self.held, self.forced)
+                told[kind] += fact > 0
+        order = sorted(range(KINDS), key=lambda kind: (unseen[kind] > 0, -told[kind], kind))
+        for kind in range(KINDS):
+            self.layer_kind[kind] = order[kind]
+            self.layer_unseen[kind] = unseen[order[kind]]
 
-    cdef _add_level(self, int hand, int limit, held, absent):
-        cdef int level = self.level_count[hand]
-        self.level_held[hand][level] = sum([1 << kind for kind in held])
-        self.level_absent[hand][level] = sum([1 << kind for kind in absent])
-        self.level_limit[hand][level] = limit
-        self.level_kinds[hand] |= self.level_held[hand][level] | self.level_absent[hand][level]
-        self.level_count[hand] = level + 1
+    cdef _sort(self, int hand, int kind, int count, uint32_t* open, uint32_t* certain):
+        if count:
+            open[hand] |= <uint32_t> 1 << kind
+        else:
+            certain[hand] |= <uint32_t> 1 << kind
+
+    cdef bint _try(self):
+        """Whether a draw is ever taken: facts that can't hold together would be drawn for in vain."""
+        cdef uint16_t hands[SEATS]
+        cdef uint64_t random = 1
+        cdef int trial, hand
+        cdef double weight
+        for trial in range(TRIALS):
+            self.propose(hands, &random)
+            weight = 1.0
+            for hand in range(self.hand_count):
+                weight *= self.ordered(hand, hands[hand])
+            if weight > 0.0:
+                return True
+        return False
 
     @property
     def ways(self) -> float:
-        """The number of worlds, kinds in hands, not deals."""
+        """The weight of all worlds, without the i."""
         return self.places[self.root].ways if self.root else 0.0
 
     @property
@@ -137,27 +168,28 @@ cdef class Worlds:
 
     # -- hands -----------------------------------------------------------------------------------
 
-    cdef uint32_t node(self, int hand, int layer, int left, uint32_t chosen) noexcept nogil:
-        """The node of a hand that has got the kinds ``chosen`` from the layers before and lacks ``left`` cards."""
-        cdef uint32_t low, high = DEAD
+    cdef uint32_t node(self, int hand, int layer, int left) noexcept nogil:
+        """The node of a hand that lacks ``left`` cards from this layer on."""
+        cdef uint32_t low = DEAD, high = DEAD, bit
         cdef uint32_t* known
-        cdef uint64_t key
-        if left < 0 or left > KINDS - layer or self.breaks_limit(hand, layer, chosen):
+        cdef uint64_t key = (<uint64_t> 1 << 63 | <uint64_t> hand << 40 | <uint64_t> layer << 32
+                             | <uint64_t> left << 24)
+        if left < 0 or left > KINDS - layer:
             return DEAD
         if layer == KINDS:
             return COMPLETE
-        key = (<uint64_t> 1 << 63 | <uint64_t> hand << 40 | <uint64_t> layer << 32 | <uint64_t> left << 24
-               | chosen & self.level_kinds[hand])
         known = find(&self.nodes_seen, key, 0)
         if known == NULL:
             self.failure = 1
             return DEAD
         if known[0]:
             return known[0] - 1
-        low = self.node(hand, layer + 1, left, chosen)
-        if self.layer_unseen[layer]:
-            high = self.node(hand, layer + 1, left - 1, chosen | <uint32_t> 1 << self.layer_kind[layer])
-        low = self.make_node(layer, low, high)
+        bit = <uint32_t> 1 << self.layer_kind[layer]
+        if not self.forced[hand] & bit:
+            low = self.node(hand, layer + 1, left)
+        if self.layer_unseen[layer] and not self.forbidden[hand] & bit:
+            high = self.node(hand, layer + 1, left - 1)
+        low = self.make_node(hand, layer, low, high)
         known = find(&self.nodes_seen, key, 0)
         if known == NULL:
             self.failure = 1
@@ -165,49 +197,58 @@ cdef class Worlds:
         known[0] = low + 1
         return low
 
-    cdef bint breaks_limit(self, int hand, int layer, uint32_t chosen) noexcept nogil:
-        cdef uint32_t placed = 0, missing, extra
-        cdef int i
-        if self.level_count[hand] == 0:
-            return False
-        for i in range(layer):
-            placed |= <uint32_t> 1 << self.layer_kind[i]
-        for i in range(self.level_count[hand]):
-            missing = self.level_held[hand][i] & placed & ~chosen
-            extra = self.level_absent[hand][i] & chosen
-            if popcount(missing) + popcount(extra) > self.level_limit[hand][i]:
-                return True
-        return False
-
-    cdef uint32_t make_node(self, int layer, uint32_t low, uint32_t high) noexcept nogil:
+    cdef uint32_t make_node(self, int hand, int layer, uint32_t low, uint32_t high) noexcept nogil:
         """The one node of a layer with these edges."""
         cdef uint32_t* known
-        cdef uint32_t capacity
-        cdef void* grown
+        cdef int kind = self.layer_kind[layer]
+        cdef int lost = self.lost[hand][kind], gained = self.gained[hand][kind]
+        cdef uint64_t weights = 0
         if low == DEAD and high == DEAD:
             return DEAD
-        known = find(&self.nodes_seen, <uint64_t> layer << 40 | <uint64_t> low << 16 | high, 1)
-        if known == NULL or self.node_count == NODES_MAX:
+        if lost:
+            weights = <uint64_t> 1 << 16 | <uint64_t> lost << 8 | <uint64_t> self.elsewhere[hand]
+        elif gained:
+            weights = <uint64_t> 2 << 16 | <uint64_t> gained << 8 | <uint64_t> self.gainable[hand]
+        known = find(&self.nodes_seen, <uint64_t> layer << 40 | <uint64_t> low << 16 | high, weights + 1)
+        if known == NULL or not self.reserve_node():
             self.failure = 1
             return DEAD
         if known[0]:
             return known[0]
-        if self.node_count >= self.node_capacity:
-            capacity = 2 * self.node_capacity if self.node_capacity else 256
-            grown = realloc(self.low, capacity * sizeof(uint16_t))
-            if grown != NULL:
-                self.low = <uint16_t*> grown
-                grown = realloc(self.high, capacity * sizeof(uint16_t))
-            if grown == NULL:
-                self.failure = 1
-                return DEAD
-            self.high = <uint16_t*> grown
-            self.node_capacity = capacity
         self.low[self.node_count] = low
         self.high[self.node_count] = high
+        self.low_weight[self.node_count] = <double> lost / self.elsewhere[hand] if lost else 1.0
+        self.high_weight[self.node_count] = <double> gained / self.gainable[hand] if gained else 1.0
         known[0] = self.node_count
         self.node_count = self.node_count + 1
         return known[0]
+
+    cdef bint reserve_node(self) noexcept nogil:
+        cdef uint32_t capacity
+        cdef void* grown
+        if self.node_count < self.node_capacity:
+            return True
+        if self.node_count >= NODES_MAX:
+            return False
+        capacity = 2 * self.node_capacity if self.node_capacity else 256
+        grown = realloc(self.low, capacity * sizeof(uint16_t))
+        if grown == NULL:
+            return False
+        self.low = <uint16_t*> grown
+        grown = realloc(self.high, capacity * sizeof(uint16_t))
+        if grown == NULL:
+            return False
+        self.high = <uint16_t*> grown
+        grown = realloc(self.low_weight, capacity * sizeof(double))
+        if grown == NULL:
+            return False
+        self.low_weight = <double*> grown
+        grown = realloc(self.high_weight, capacity * sizeof(double))
+        if grown == NULL:
+            return False
+        self.high_weight = <double*> grown
+        self.node_capacity = capacity
+        return True
 
     # -- all hands together ----------------------------------------------------------------------
 
@@ -252,6 +293,8 @@ cdef class Worlds:
         cdef uint16_t sorted[SEATS]
         cdef uint32_t child
         cdef int i, start, size, take, least, most
+        cdef uint16_t node
+        cdef double weight
         if self.failure:
             return
         if group == frame.group_count:
@@ -269,13 +312,15 @@ cdef class Worlds:
             return
         start = frame.group_start[group]
         size = frame.group_start[group + 1] - start
-        most = min(size, need) if self.high[frame.nodes[start]] != DEAD else 0
-        least = 0 if self.low[frame.nodes[start]] != DEAD else size
+        node = frame.nodes[start]
+        most = min(size, need) if self.high[node] != DEAD else 0
+        least = 0 if self.low[node] != DEAD else size
         for take in range(least, most + 1):
+            weight = ways * CHOOSE[size][take]
             for i in range(size):
-                next[start + i] = self.high[frame.nodes[start]] if i < take else self.low[frame.nodes[start]]
-            self.place_kind(frame, group + 1, need - take, ways * CHOOSE[size][take],
-                            takes | <uint32_t> take << 4 * group, next)
+                next[start + i] = self.high[node] if i < take else self.low[node]
+                weight *= self.high_weight[node] if i < take else self.low_weight[node]
+            self.place_kind(frame, group + 1, need - take, weight, takes | <uint32_t> take << 4 * group, next)
 
     cdef uint32_t store(self, Frame* frame) noexcept nogil:
         cdef void* grown
@@ -311,8 +356,32 @@ cdef class Worlds:
     # -- drawing ---------------------------------------------------------------------------------
 
     cdef void sample(self, uint16_t* hands, Chance* chance) noexcept nogil:
-        """One world, every one equally likely, as a set of kinds for each hand."""
+        """One world in proportion to its weight, as a set of kinds for each hand."""
         cdef uint64_t random = chance.state
+        cdef double weight
+        cdef int hand
+        while True:
+            self.propose(hands, &random)
+            weight = 1.0
+            for hand in range(self.hand_count):
+                weight *= self.ordered(hand, hands[hand])
+            if weight == 1.0 or random_unit(&random) < weight:
+                break
+        chance.state = random
+
+    cdef double ordered(self, int hand, uint32_t kinds) noexcept nogil:
+        """What is left of the weight of a hand when each lost and gained card needs a place of its own."""
+        cdef uint32_t missing = self.held[hand] & ~kinds
+        cdef uint32_t come = self.absent[hand] & kinds
+        cdef double weight = 1.0
+        if missing & (missing - 1):
+            weight = places_left(self.lost[hand], missing, self.elsewhere[hand])
+        if come & (come - 1):
+            weight *= places_left(self.gained[hand], come, self.gainable[hand])
+        return weight
+
+    cdef void propose(self, uint16_t* hands, uint64_t* random) noexcept nogil:
+        """One world in proportion to its weight without the i."""
         cdef Place* place = &self.places[self.root]
         cdef Move* move
         cdef uint8_t hand_at[SEATS]
@@ -326,7 +395,7 @@ cdef class Worlds:
         for layer in range(KINDS):
             move = self.moves + place.first_move
             if place.move_count > 1:
-                at = random_unit(&random) * place.ways
+                at = random_unit(random) * place.ways
                 end = place.move_count - 1
                 while end and at >= move.upto:
                     move += 1
@@ -341,7 +410,7 @@ cdef class Worlds:
                 take = move.takes >> 4 * group & 15
                 for i in range(start, start + take):
                     if take < end - start:
-                        j = i + <int> random_below(&random, end - i)
+                        j = i + <int> random_below(random, end - i)
                         hand = hand_at[i]
                         hand_at[i] = hand_at[j]
                         hand_at[j] = hand
@@ -363,7 +432,6 @@ cdef class Worlds:
                 next[j] = node
                 hand_at[j] = hand
             place = &self.places[move.child]
-        chance.state = random
 
     def sample_hands(self, seed: int, int worlds) -> list:
         """So many worlds, each a tuple of the hands as sets of kinds; for tests and benchmarks."""
@@ -384,6 +452,27 @@ def satisfies(bytes facts, int hand) -> bool:
     if len(facts) != ROW:
         raise ValueError(f"a row of facts has {ROW} bytes, not {len(facts)}")
     return fits(<const uint8_t*> facts, hand)
+
+
+cdef double places_left(const int* counts, uint32_t kinds, int length) noexcept nogil:
+    """The product of (c - i) / (length - i) over kinds by their counts c, divided by that of c / length."""
+    cdef int ordered[KINDS]
+    cdef int count, size = 0, i
+    cdef double left = 1.0
+    while kinds:
+        count = counts[lowest(kinds)]
+        kinds &= kinds - 1
+        i = size
+        while i > 0 and ordered[i - 1] > count:
+            ordered[i] = ordered[i - 1]
+            i -= 1
+        ordered[i] = count
+        size += 1
+    for i in range(1, size):
+        if ordered[i] <= i:
+            return 0.0
+        left *= <double> (ordered[i] - i) * length / (<double> (length - i) * ordered[i])
+    return left
 
 
 cdef inline void sort_nodes(const uint16_t* nodes, int count, uint16_t* out) noexcept nogil:

@@ -19,7 +19,8 @@ unseen draws that the record leaves open (a gift counts as a draw):
 - So a gained card may have been lost again, but not the other way round: the record doesn't tell
   the order of gains and losses, and gains are taken to come first.
 - Counts can exceed the cards there are, when cards went to and fro: a list then ends when no card
-  is left to be named, and the rest of it makes no difference.
+  is left to be named, and no kind stands at a place behind its end. The lost cards of a hand may
+  have left play since, so there are places for all held kinds that can be gone.
 
 Which worlds have a weight at all doesn't depend on the last two points: for every j, at most j of
 the held kinds with a count up to j are gone, and at most j of the absent kinds with a count up to j
@@ -87,14 +88,18 @@ def draw_ways(record: Record, hand: Sequence[str], elsewhere: int) -> tuple[int,
     A list of lost cards leaves the same number of lists of gained cards, whichever it is.
     """
     gone, come = _moved(record, hand)
-    lost = max(record.held.values(), default=0)
-    gained = max(record.absent.values(), default=0)
-    free = [kind for kind in hand if kind not in record.held and kind not in record.absent]
+    room = max(elsewhere, sum(count > 0 for count in record.held.values()))
+    lost = min(max(record.held.values(), default=0), room)
     others_lost = max(lost - len(gone), 0)
-    others_gained = max(gained - len(come), 0)
-    losses = _placings(gone) * _lists(elsewhere - len(gone), others_lost)
-    gains = _placings(come) * _lists(len(free) + others_lost, others_gained)
-    return losses, gains
+    free = [kind for kind in hand if kind not in record.held and kind not in record.absent]
+    others = len(free) + others_lost
+    gained = min(max(record.absent.values(), default=0), others + len(come))
+    losses = _placings([min(count, room) for count in gone])
+    gains = _placings([min(count, others + len(come)) for count in come])
+    return (
+        losses * _lists(room - len(gone), others_lost),
+        gains * _lists(others, max(gained - len(come), 0)),
+    )
 
 
 def _lists(cards: int, length: int) -> int:
