@@ -43,6 +43,7 @@ def searched(observation: Observation, iterations: int, seed: int = 1, **how: fl
         False,
         bool(how.get("others_by_rule", True)),
         how.get("widening", 0.0),
+        int(how.get("depth", 0)),
         seed,
     )
     searcher.search()
@@ -121,6 +122,15 @@ def test_slow_widening_tries_few_actions_and_every_one_in_the_end() -> None:
     many = {row[2] for row in searched(observation, 900, widening=1.0).tree()[1:] if row[0] == 0}
     assert len(few) <= 4
     assert many == set(observation.legal_actions)
+
+
+def test_a_search_of_one_level_has_no_node_below_the_root_s_actions() -> None:
+    match = match_at("bouillabaisse", 4, 3, 0)
+    observation = observe(match, match.to_act[0])
+    tree = searched(observation, 2_000, depth=1).tree()
+    assert {row[0] for row in tree[1:]} == {0}
+    assert {row[2] for row in tree[1:]} == set(observation.legal_actions)
+    assert sum(row[3] for row in tree[1:]) == 2_000
 
 
 def test_a_full_arena_ends_the_growth_and_not_the_search() -> None:
