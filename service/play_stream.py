@@ -56,25 +56,37 @@ class PlayStreamSession:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            for handle in self._handles.values():
+                self._hub.close(handle.watch)  # a task that never began has closed nothing
 
     async def _read(self, requests: AsyncIterator[PlayStreamRequest | Refused]) -> None:
+        """Take the client's messages to the end, then mark the end of what is to be sent."""
+        try:
+            await self._take_all(requests)
+        except Exception:
+            await self._out.put(None)
+            raise
+        await self._out.put(None)
+
+    async def _take_all(self, requests: AsyncIterator[PlayStreamRequest | Refused]) -> None:
         """Take the client's messages in order; at the end send what is due and the closings."""
         stopped = asyncio.create_task(self._hub.stopped.wait())
+        coming: asyncio.Future[PlayStreamRequest | Refused | None] | None = None
         try:
             while True:
                 coming = asyncio.ensure_future(anext(requests, None))
                 await asyncio.wait([coming, stopped], return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
-                    coming.cancel()
                     break
                 request = coming.result()
                 if request is None:
                     break
                 await self._take(request)
-            await self._finish()
         finally:
             stopped.cancel()
-            await self._out.put(None)
+            if coming is not None:
+                coming.cancel()
+        await self._finish()
 
     async def _finish(self) -> None:
         while self._results:
@@ -129,20 +141,33 @@ class PlayStreamSession:
         watch = await self._hub.open(attach.table_id, token, after, attach.with_views)
         seat = None if watch.viewer == SPECTATOR else watch.viewer
         last = watch.table.durable_events
-        await self._send(number, attached=Attached(seat=seat, last_event=last))
+        try:
+            await self._send(number, attached=Attached(seat=seat, last_event=last))
+        except asyncio.CancelledError:
+            self._hub.close(watch)
+            raise
         telling = asyncio.create_task(self._tell(number, watch))
         self._handles[number] = _Handle(attach.table_id, token, watch, telling)
 
     async def _tell(self, number: int, watch: Watch) -> None:
-        async for told in self._hub.told(watch):
-            match told:
-                case Event():
-                    await self._send(number, event=told)
-                case Snapshot():
-                    await self._send(number, snapshot=told)
-                case Closing():
-                    del self._handles[number]
-                    await self._send(number, closing=told)
+        """Tell what the watch tells; should it fail, the handle is free and its place refused."""
+        try:
+            async for told in self._hub.told(watch):
+                match told:
+                    case Event():
+                        await self._send(number, event=told)
+                    case Snapshot():
+                        await self._send(number, snapshot=told)
+                    case Closing():
+                        del self._handles[number]
+                        await self._send(number, closing=told)
+            return
+        except Refused as refused:
+            failure = refused
+        except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
+            failure = fault_refusal(self._entropy, error)
+        del self._handles[number]
+        await self._send(number, refused=to_refusal(failure))
 
     # -- playing ----------------------------------------------------------------------------------
 

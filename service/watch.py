@@ -204,7 +204,7 @@ class WatchHub:
         return [self._snapshot(watch, then, OVERFLOW)]
 
     async def _first_snapshot(self, watch: Watch) -> Snapshot:
-        watch.table = await self._tables.settled(watch.table.table_id)
+        await self._move(watch)
         watch.sent = watch.owed = watch.table.durable_events
         return self._snapshot(watch, watch.table, START)
 
@@ -237,14 +237,18 @@ class WatchHub:
 
     async def _renew(self, watch: Watch) -> bool:
         """Go on with the table as it is in the store; whether that can be read."""
-        watch.table.watchers.discard(watch.wake)
         try:
-            watch.table = await self._tables.settled(watch.table.table_id)
+            await self._move(watch)
         except Refused:
             return False
+        return True
+
+    async def _move(self, watch: Watch) -> None:
+        """Watch the table that is in memory by now, settled. Refused if it can't be read."""
+        watch.table.watchers.discard(watch.wake)
+        watch.table = await self._tables.settled(watch.table.table_id)
         watch.table.watchers.add(watch.wake)
         watch.behind = None
-        return True
 
 
 def _closing(reason: ClosingReason.ValueType, sent: int) -> Closing:

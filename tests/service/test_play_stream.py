@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
 import pytest
 
+from tavolata.service.play_stream import QUEUE_MAX, PlayStreamSession
 from tavolata.v1 import errors_pb2
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason
 from tavolata.v1.play_pb2 import AttachSeat, DetachSeat, Ping, PlayAttached
-from tests.service.house import House, Sitting, fresh_id
+from tests.service.house import House, Sitting, fresh_id, until
 
 DETACHED = ClosingReason.CLOSING_REASON_DETACHED
 
@@ -228,3 +230,56 @@ async def test_a_stopping_server_closes_the_handles_and_the_stream(house: House)
     await stopping
     house.server = None
     await house.channel.close()
+
+
+@pytest.mark.parametrize("message", ["ping", "attach"])
+async def test_a_stream_that_nobody_reads_any_more_leaves_nothing_behind(
+    house: House, message: str
+) -> None:
+    sitting = await house.sitting(2)
+    assert house.server is not None
+    core = house.server.core
+
+    async def asked() -> AsyncIterator[pb.PlayStreamRequest]:
+        for number in range(1, 2 * QUEUE_MAX):
+            if message == "ping":
+                yield pb.PlayStreamRequest(ping=Ping(payload=number))
+            else:
+                seat = AttachSeat(handle=number, table_id=sitting.table_id, after_event=0)
+                yield pb.PlayStreamRequest(attach=seat)
+        await asyncio.Event().wait()
+
+    session = PlayStreamSession(core.playing, core.hub, core.tables.entropy)
+    answers = session.answers(asked())
+    await anext(answers)
+
+    async def full() -> bool:
+        return session._out.full()
+
+    await until(full)
+    await asyncio.wait_for(answers.aclose(), 20)  # type: ignore[attr-defined]
+    assert core.hub.count == 0
+    assert not (await core.tables.find(sitting.table_id)).watchers
+
+
+async def test_a_watch_that_fails_is_told_and_frees_its_handle(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitting = await house.sitting(2)
+    assert house.server is not None
+
+    def broken(*_: object) -> None:
+        raise ValueError("a fault of this server")
+
+    stream = Stream(house)
+    with monkeypatch.context() as patched:
+        patched.setattr(house.server.core.hub, "_next", broken)
+        await stream.attach(3, sitting, 0, after_event=0)
+        while not (answer := await stream.read()).HasField("refused"):
+            assert answer.HasField("attached")
+    assert answer.handle == 3
+    assert answer.refused.reason == errors_pb2.ErrorReason.ERROR_REASON_INTERNAL_FAULT
+    await stream.attach(3, sitting, 0, after_event=0)
+    assert (await stream.read()).attached.seat == 0
+    assert (await stream.read()).event.number == 1
+    stream.call.cancel()

@@ -298,3 +298,21 @@ async def test_only_so_many_may_watch_one_table(tmp_path: Any) -> None:
         assert found.retry
         for watch in watches:
             watch.cancel()
+
+
+async def test_a_watch_goes_on_with_the_table_that_is_loaded_anew_before_its_first_message(
+    house: House,
+) -> None:
+    sitting = await house.sitting(2)
+    assert house.server is not None
+    core = house.server.core
+    watch = await core.hub.open(sitting.table_id, None, None, False)
+    core.tables._drop(watch.table)
+    told = core.hub.told(watch)
+    last = (await anext(told)).event_number  # type: ignore[union-attr]
+    await house.play_on(sitting, 1)
+    event = await asyncio.wait_for(anext(told), 20)
+    assert isinstance(event, Event)
+    assert event.number == last + 1
+    await told.aclose()  # type: ignore[attr-defined]
+    assert core.hub.count == 0
