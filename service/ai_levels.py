@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from google.protobuf.duration_pb2 import Duration
+
 from tavolata.ai.player import Limits
 from tavolata.ai.players import DEFAULT_PLAYER, PlayerSpec, UnknownPlayer, player_specs
 from tavolata.service.refusals import Refused, invalid_field, of_unknown_player
@@ -76,7 +78,15 @@ def resolve(given: AiPlayer, ceiling: Ceiling, field: str) -> AiPlayer:
     return made
 
 
+def check_nanos(field: str, given: Duration) -> None:
+    """Refused with INVALID_FIELD if the nanoseconds of a time that can't be below zero are out of
+    range: such a Duration can be received, but not written as JSON."""
+    if not 0 <= given.nanos < 10**9:
+        raise invalid_field(f"{field}.nanos", f"is {given.nanos}", f"0 to {10**9 - 1}")
+
+
 def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:
+    check_nanos(f"{field}.think_time", limits.think_time)
     think_ms = _milliseconds(limits)
     for name, value, least, most in (
         ("iterations", limits.iterations, 1, ceiling.iterations),

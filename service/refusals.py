@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from tavolata.ext.core.match import Match
 
 DOMAIN = "tavolata.v1"
+# A refusal travels in a call's trailers, of which many clients take 8 KiB at most. It may tell again
+# what the caller sent, of any length, three times over and every byte written as three.
+MESSAGE_BYTES_MAX = 600
+VALUE_BYTES_MAX = 300
 _PREFIX = "ERROR_REASON_"
 
 STATUS_CODES: Mapping[ErrorReason.ValueType, grpc.StatusCode] = {
@@ -57,12 +61,18 @@ class Refused(Exception):
         retry_delay: float | None = None,
     ) -> None:
         """metadata: the keys that the reason's comment in errors.proto names, values of any type
-        that `str` shows well; sequences are joined by commas. retry_delay: in seconds."""
+        that `str` shows well; sequences are joined by commas. retry_delay: in seconds. Texts that
+        are too long lose their middle: what is allowed stands at their end."""
         super().__init__(message)
         self.reason = reason
-        self.message = message
-        self.metadata = {key: _shown(value) for key, value in (metadata or {}).items()}
-        self.field_violations = tuple(field_violations)
+        self.message = _cut(message, MESSAGE_BYTES_MAX)
+        self.metadata = {
+            key: _cut(_shown(value), VALUE_BYTES_MAX) for key, value in (metadata or {}).items()
+        }
+        self.field_violations = tuple(
+            FieldViolation(each.field, _cut(each.description, MESSAGE_BYTES_MAX))
+            for each in field_violations
+        )
         self.retry_delay = retry_delay
 
     @property
@@ -82,6 +92,16 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple | list):
         return ", ".join(map(_shown, value))
     return str(value)
+
+
+def _cut(text: str, bytes_max: int) -> str:
+    """The text, or its beginning and its end."""
+    raw = text.encode(errors="replace")
+    if len(raw) <= bytes_max:
+        return text
+    end = bytes_max // 2
+    kept = (raw[: bytes_max - end - 5], raw[-end:])
+    return " ... ".join(part.decode(errors="ignore") for part in kept)
 
 
 def invalid_field(field: str, problem: str, allowed: str) -> Refused:

@@ -9,7 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from tavolata.ext.core.errors import SettingError
 from tavolata.ext.registry import UnknownGame, game_spec
-from tavolata.service.ai_levels import Ceiling, resolve
+from tavolata.service.ai_levels import Ceiling, check_nanos, resolve
 from tavolata.service.codecs import codec_of
 from tavolata.service.refusals import invalid_field, of_setting, of_unknown_game
 from tavolata.v1.fairness_pb2 import Reveal
@@ -76,7 +76,8 @@ def _check_times(made: TableSettings) -> None:
 
 def _check_duration(field: str, given: Duration, least_s: float, most_s: float) -> None:
     seconds = given.seconds + given.nanos / 1e9
-    if not least_s <= seconds <= most_s or not -(10**9) < given.nanos < 10**9:
+    check_nanos(field, given)
+    if not least_s <= seconds <= most_s:
         raise invalid_field(field, f"is {seconds:g} s", f"{least_s:g} to {most_s:g} s")
 
 

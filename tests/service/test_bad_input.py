@@ -15,7 +15,7 @@ from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.bouillabaisse_pb2 import BouillabaisseAction, BouillabaisseOptions
 from tavolata.v1.game_pb2 import Action, GameOptions
 from tavolata.v1.mino_dice_pb2 import MinoDiceAction, MinoDiceOptions
-from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
+from tavolata.v1.player_pb2 import AiPace, AiPlayer, SearchLimits
 from tavolata.v1.table_pb2 import (
     CallerSeat,
     OpenSeat,
@@ -107,6 +107,15 @@ BAD_TABLES = [
     creating("no time at all", INVALID, "INVALID_FIELD",
              {"field": "settings.time_control.per_decision", "allowed": "0.1 to 604800 s"},
              time_control=TimeControl(per_decision=Duration())),
+    creating("a time whose parts have unlike signs", INVALID, "INVALID_FIELD",
+             {"field": "settings.time_control.per_decision.nanos", "allowed": "0 to 999999999"},
+             time_control=TimeControl(per_decision=Duration(seconds=2, nanos=-1))),
+    creating("a pace whose parts have unlike signs", INVALID, "INVALID_FIELD",
+             {"field": "settings.ai_pace.floor.nanos", "allowed": "0 to 999999999"},
+             ai_pace=AiPace(floor=Duration(seconds=2, nanos=-1))),
+    creating("a thinking time whose parts have unlike signs", INVALID, "INVALID_FIELD",
+             {"field": "seats[1].ai.limits.think_time.nanos", "allowed": "0 to 999999999"},
+             seats=[CALLER, SeatPlan(ai=limits(think_time=Duration(seconds=2, nanos=-1)))]),
     creating("an unknown visibility", INVALID, "INVALID_FIELD", {"field": "settings.visibility"},
              visibility=9),
     creating("no request id", INVALID, "REQUEST_ID_REQUIRED", {}, request_id=""),
@@ -126,6 +135,25 @@ async def test_a_table_that_cant_be_made_is_refused_with_what_is_allowed(
     if case.reason == "INVALID_FIELD":
         assert found.fields == (case.metadata["field"],)
     assert house.rows("SELECT count(*) FROM tables") == [(0,)]
+
+
+@pytest.mark.parametrize("sign", ["x", "é", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize("count", [3_000, 16_000])
+async def test_a_refusal_of_something_long_arrives_with_its_reason(
+    house: House, sign: str, count: int
+) -> None:
+    long = sign * count
+    found = await refused(house.stub.GetTable(pb.GetTableRequest(table_id=long)))
+    assert (found.code, found.reason) == (NOT_FOUND, "TABLE_NOT_FOUND")
+    assert found.message.startswith("there is no table")
+    assert found.message.endswith("or no longer")
+    found = await refused(house.create(game=long))
+    assert (found.code, found.reason) == (NOT_FOUND, "UNKNOWN_GAME")
+    assert found.metadata["allowed"] == ", ".join(sorted(GAMES))
+    assert found.metadata["game_id"] != long
+    found = await refused(house.create([CALLER, SeatPlan(ai=AiPlayer(player=long))]))
+    assert (found.code, found.reason) == (INVALID, "UNKNOWN_PLAYER")
+    assert "ismcts" in found.metadata["allowed"]
 
 
 # -- at a table -----------------------------------------------------------------------------------
