@@ -434,7 +434,7 @@ cdef class Rules(Game):
         if s.opening and s.seated_count == 1:
             s.lone = s.seated_chairs[0]
         s.unmended = 0
-        if s.completed_count and not self.automatic:
+        if most_lowered(s) and not self.automatic:
             s.phase = LIMIT
         else:
             self.lower_limit(s, most_lowered(s), log)

@@ -1,9 +1,9 @@
 """A position of Café International as one line of text, both ways.
 
-``phase=turn active=0 opening=0 chairs=8:italy_man.14:joker_woman:africa bar=usa_man bag=?
+``phase=turn active=0 opening=0 chairs=8:italy_man.14:joker_woman:africa bar=usa_man bag=unknown
 hands=cuba_man.cuba_man/- limits=5,5 totals=3,0 out=- seated=italy_man:8:0:2 completed=- lone=-
 birthday=off parties=- passes=0``. Chairs and tables count from 1. ``bag`` is in the order of
-drawing, ``?`` where the order is not known; what it holds follows from the rest. ``seated`` are
+drawing, ``unknown`` where it is not to be seen; what it holds follows from the rest. ``seated`` are
 the turn's guests with their chairs and what they scored at each of its tables, ``-`` is none.
 """
 
@@ -30,6 +30,7 @@ from tavolata.ext.cafe_international.board import (
 from tavolata.ext.core.face import State
 
 NONE = 255
+UNKNOWN = "unknown"
 PHASES = ("turn", "limit", "birthday", "over")
 TURN, LIMIT, BIRTHDAY, OVER = range(len(PHASES))
 BIRTHDAY_STATES = ("off", "waiting", "named", "declined")
@@ -237,17 +238,19 @@ def _unseen(seen: list[int]) -> list[int]:
 
 
 def _order(text: str, bag: list[int]) -> list[int]:
-    if text == "?":
+    if text == UNKNOWN:
         return [0] * TILES
     kinds = _kinds(text)
     if [kinds.count(kind) for kind in range(len(KINDS))] != bag:
-        raise ValueError("not the guests that are nowhere else; write ? for an order not known")
+        raise ValueError(
+            "not the guests that are nowhere else; write unknown where it is not known"
+        )
     return [0] * (TILES - len(kinds)) + [1 + kind for kind in kinds]
 
 
 def _bag(state: State) -> str:
     order = state["order"][TILES - state["bag_size"] :]
-    return _joined(KINDS[kind - 1] for kind in order) if all(order) else "?"
+    return _joined(KINDS[kind - 1] for kind in order) if all(order) else UNKNOWN
 
 
 def _chair(chair: int, kind: int, nation: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tavolata.ext.cafe_international.actions import NO, Move, move_of
+from tavolata.ext.cafe_international.actions import ACTION_COUNT, NO, Move, move_of
 from tavolata.ext.cafe_international.board import (
     CHAIR_NATIONS,
     CHAIR_TABLES,
@@ -27,13 +27,11 @@ _WANTED = {
 
 def why_illegal(state: State, seat: int, action: int, *, declared: bool, same_sex: bool) -> Refusal:
     """The rule that forbids an action of the seat to act; declared, same_sex: options."""
+    if not 0 <= action < ACTION_COUNT:
+        return Refusal("G-2", f"no action has the number {action}")
     move = move_of(action)
     if state["phase"] != _IN_PHASE.get(move.verb, TURN):
-        wanted = _WANTED[state["phase"]]
-        rule = {LIMIT: "CI-15", BIRTHDAY: "CI-24"}.get(state["phase"], "G-2")
-        if state["phase"] == TURN:
-            rule = "CI-15" if move.verb == "lower" else "CI-24"
-        return Refusal(rule, f"seat {seat} has to {wanted} now")
+        return Refusal("G-2", f"seat {seat} has to {_WANTED[state['phase']]} now")
     if move.verb == "lower":
         return _why_not_lower(state, seat)
     if move.verb == "stop":
@@ -77,18 +75,18 @@ def _why_not_swap(
     chair, kind = move.chair, move.kind
     joker = state["guests"][chair]
     if state["seated_count"]:
-        return Refusal("CI-18", "a turn that seats guests does not swap a joker")
+        return Refusal("CI-5", "a turn that seats guests does not swap a joker")
     if missing := _not_held(state, seat, kind):
         return missing
     if joker == NONE or not is_joker(joker):
         return Refusal("CI-18", f"no joker sits on chair {chair + 1}")
+    if chair == state["lone"]:
+        return Refusal("CI-10", "a joker who sits alone can't be swapped")
+    if not fits(kind, chair):
+        return Refusal("CI-6", f"{KINDS[kind]} has no table at chair {chair + 1}")
     if declared and state["declared"][chair] != kind // 2:
         nation = NATION_NAMES[state["declared"][chair]]
         return Refusal("CI-19", f"the joker on chair {chair + 1} counts as of {nation}")
-    if not fits(kind, chair):
-        return Refusal("CI-6", f"{KINDS[kind]} has no table at chair {chair + 1}")
-    if chair == state["lone"]:
-        return Refusal("CI-10", "a joker who sits alone can't be swapped")
     if same_sex and is_man(joker) != is_man(kind):
         return Refusal("CI-18", "a guest who takes a joker's chair must be of the joker's sex")
     return Refusal("CI-7", f"a table at chair {chair + 1} would be out of balance")
@@ -108,6 +106,8 @@ def _why_not_seat(state: State, seat: int, move: Move, *, declared: bool) -> Ref
         return Refusal("CI-6", f"{KINDS[kind]} has no table at chair {chair + 1}")
     if move.nation != NO and move.nation not in CHAIR_NATIONS[chair]:
         return Refusal("CI-19", f"chair {chair + 1} has no table of {NATIONS[move.nation]}")
+    if state["seated_count"] > 1:
+        return Refusal("CI-25", "a third and fourth guest fill one table with one sex")
     return Refusal("CI-7", _breach(state, kind, chair))
 
 

@@ -35,6 +35,11 @@ class View:
     parties: tuple[int, ...]  # tables whose balance is waived
     passes: int  # in a row
 
+    @property
+    def round_points(self) -> tuple[tuple[int, ...], ...]:
+        """None: there are no rounds."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Drew:

@@ -6,14 +6,27 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from tavolata.ext.registry import game_spec
-from tavolata.service.codecs import bids, bouillabaisse, mino_dice
+from tavolata.service.codecs import (
+    bids,
+    bouillabaisse,
+    cafe_international,
+    mino_dice,
+    mister_bill,
+)
 from tavolata.service.codecs.base import Codec
 from tavolata.v1.score_pb2 import RoundScore, ScoreSheet
 
 __all__ = ["CODECS", "Codec", "Scored", "codec_of", "score_sheet"]
 
 CODECS: Mapping[str, Codec] = {
-    codec.game_id: codec for codec in (bids.CODEC, bouillabaisse.CODEC, mino_dice.CODEC)
+    codec.game_id: codec
+    for codec in (
+        bids.CODEC,
+        bouillabaisse.CODEC,
+        cafe_international.CODEC,
+        mino_dice.CODEC,
+        mister_bill.CODEC,
+    )
 }
 
 

@@ -7,6 +7,7 @@ from tavolata.service.terminal.words import listed
 from tavolata.v1 import view_pb2
 
 _MANY = 4  # choices, beyond which they are told by what they have in common
+_TOO_MANY = 12  # to be told unasked
 
 
 class NotFound(LookupError):
@@ -66,6 +67,8 @@ class Choosing:
         ahead = f"You have chosen {self.chosen.name}. " if self.chosen is not None else ""
         if not other and len(legal) > _MANY:
             return f"{ahead}Any may be chosen."
+        if len(legal) > _TOO_MANY:
+            return f"{ahead}There are {len(legal)} things to choose from; L lists them."
         return f"{ahead}Choose: {_items(legal)}."
 
     def listing(self, view: view_pb2.View, room: Room) -> str:
@@ -75,6 +78,8 @@ class Choosing:
             return holding
         legal, other = self._marked(view)
         rest = f" Not allowed now: {_items(other)}." if other else ""
+        if len(other) > _TOO_MANY:
+            rest = f" {len(other)} others are not allowed now; W and a name says why."
         return f"{holding} You may {self._screen.task(view)}: {_items(legal)}.{rest}"
 
     def _marked(

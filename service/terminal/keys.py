@@ -11,6 +11,7 @@ class Key(Enum):
 
     ENTER = ("",)
     TABLE = ("c", "table", "cards")
+    DRAW = ("d", "draw", "board")
     LED = ("f", "follow", "led")
     RULES = ("r", "rules")
     SCORES = ("s", "scores")
@@ -45,6 +46,7 @@ Keys; each is typed with Enter after it, small or capital.
 Enter alone: start the match, or play what you have chosen.
 C: what is on the table; if nothing is, the last trick and who took it.
 1 to 9: the card or die on the table with that number. While bids are open: that bid.
+D: the board drawn, in games that have one.
 F: what is led and has to be followed.
 R: the rules of this round and what was drawn for it. R and a number, such as R {rule}: that rule.
 S: the scores, and how this round stands.

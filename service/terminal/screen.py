@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from tavolata.v1 import catalog_pb2, game_pb2, table_pb2, view_pb2
 
@@ -124,6 +124,19 @@ class Screen(Protocol):
 
     def last_trick(self, view: view_pb2.View, room: Room) -> str:
         """The last complete trick and its taker."""
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """What the screen of a game with a board has besides."""
+
+    def drawing(self, view: view_pb2.View) -> str:
+        """The board in lines of less than 80 letters."""
+
+
+def drawing_of(screen: Screen, view: view_pb2.View) -> str:
+    """The board drawn; empty if the game has none."""
+    return screen.drawing(view) if isinstance(screen, Drawn) else ""
 
 
 class UnknownScreen(LookupError):

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
 from tavolata.service.terminal.choosing import Choosing, NotFound
 from tavolata.service.terminal.keys import HELP, Key, Line, read
-from tavolata.service.terminal.screen import Room, Screen, screen_of
+from tavolata.service.terminal.screen import Room, Screen, drawing_of, screen_of
 from tavolata.service.terminal.telling import (
     closing_told,
     scores_told,
@@ -160,6 +160,8 @@ class Session:
         match line.key:
             case Key.TABLE:
                 return screen.on_table(view, room)
+            case Key.DRAW:
+                return drawing_of(screen, view) or "This game has no board to draw."
             case Key.LED:
                 return screen.led(view)
             case Key.RULES if line.rest:

@@ -104,8 +104,10 @@ def scores_told(view: view_pb2.View, screen: Screen, room: Room, low_wins: bool)
     """BO-20, key S: the totals with places, and the round in progress."""
     sheet = view.scores
     rounds = len(sheet.rounds)
-    if not rounds:
+    if not rounds and not any(sheet.totals):
         totals = "Nobody has a score yet."
+    elif not rounds:
+        totals = f"Totals: {_standings(sheet, room)}."
     else:
         totals = f"Totals after {counted(rounds, 'round')}: {_standings(sheet, room)}."
     wins = "The lowest total wins." if low_wins else "The highest total wins."

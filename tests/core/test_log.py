@@ -10,20 +10,22 @@ from tavolata.ext.core.match import Match, Position
 from tavolata.ext.core.records import ChanceOutcome, Decision, MatchEnded, NumberedEvent
 from tavolata.ext.registry import GAMES
 from tests.games.probe import random_match
+from tests.games.tables import plain_options
 from tests.reference.chance import seed_bytes
 
 FIRST_CAPACITY = 1024  # words
 
 
 def largest_table(game: str) -> Match:
-    rules = GAMES[game].make(GAMES[game].seats_max)
+    seats = GAMES[game].seats_max
+    rules = GAMES[game].make(seats, plain_options(game, seats))
     *_, match = random_match(rules, 31)
     return match
 
 
 def words_in(match: Match) -> int:
-    """At least the words of all events; decisions and chance come on top."""
-    return len(match.event_words(0)) // 4
+    """At least the words of all events and of decisions, five each; chance comes on top."""
+    return len(match.event_words(0)) // 4 + 5 * match.decision_count
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -45,7 +47,8 @@ def test_a_log_that_outgrew_its_memory_has_every_entry_in_order(game: str) -> No
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_copy_taken_at_any_size_has_the_same_log_and_grows_on_its_own(game: str) -> None:
-    rules = GAMES[game].make(GAMES[game].seats_max)
+    seats = GAMES[game].seats_max
+    rules = GAMES[game].make(seats, plain_options(game, seats))
     sizes = set()
     for step, match in enumerate(random_match(rules, 31)):
         if step % 25 == 0 and not match.over:

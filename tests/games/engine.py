@@ -38,7 +38,8 @@ def make_game(game: str, seats: int, options: Mapping[str, object]) -> Game:
 
 
 def _allowed_values(words: str) -> list[object]:
-    """What a refusal says is allowed, as values."""
+    """What a refusal says is allowed, as values; of a combination without the reason."""
+    words = words.partition(", as ")[0]
     span = re.fullmatch(r"(\d+) to (\d+)", words)
     if span:
         return list(range(int(span[1]), int(span[2]) + 1))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from tavolata.ai.player import observe
 from tavolata.ext.core.match import Match, Position
 from tests.games import secrecy
-from tests.games.positions import holdings
+from tests.games.positions import OPEN_HANDS, holdings
 from tests.games.secrecy import Aspect
 
 
@@ -81,6 +81,86 @@ def rule_that_knows_the_next_card(match: Match, viewer: int) -> object:
     if viewer not in match.to_act:
         return None
     return match.legal(viewer)[match.game.unpack(match.state_bytes())["pile"][0] % 2 :]
+
+
+def view_with_what_others_know(match: Match, viewer: int) -> object:
+    """Mister Bill: the facts of every seat, not the viewer's alone."""
+    return match.view(viewer), match.game.unpack(match.state_bytes())["facts"]
+
+
+def view_with_open_gifts(match: Match, viewer: int) -> object:
+    """Mister Bill: gifts as they were committed."""
+    view = match.game.view(match.view(viewer), viewer)
+    return view, match.game.unpack(match.state_bytes())["gifts"]
+
+
+def turns_that_reveal_a_waiter(match: Match, viewer: int) -> object:
+    """Mister Bill, MB-10: whether a decision leaves anything to decide."""
+    return secrecy.public_facts(match, viewer), [len(match.legal(s)) > 1 for s in match.to_act]
+
+
+def worlds_in_which_others_know_what_they_know(match: Match, viewer: int) -> object:
+    """Mister Bill: other seats' facts left as they are in a sampled world."""
+    facts = match.game.unpack(match.state_bytes())["facts"]
+    return secrecy.sampled_worlds(match, viewer), facts
+
+
+def bag_of(match: Match) -> list[int]:
+    """Café International: the bag, the next to be drawn first."""
+    fields = match.game.unpack(match.state_bytes())
+    order: list[int] = fields["order"][100 - fields["bag_size"] :]
+    return order
+
+
+def bag_number(match: Match) -> int:
+    return zlib.crc32(bytes(bag_of(match)))
+
+
+def view_with_a_bit_of_the_bag(match: Match, viewer: int) -> object:
+    """Café International: a bit where the view is padded."""
+    return match.view(viewer)[:-1] + bytes([bag_number(match) & 1])
+
+
+def view_of_the_bag(match: Match, viewer: int) -> object:
+    return match.game.view(match.view(viewer), viewer), bag_of(match)
+
+
+def events_of_the_next_draw(match: Match, viewer: int) -> object:
+    return [*match.events(viewer), bag_of(match)[:2]]
+
+
+def event_bytes_of_the_next_draw(match: Match, viewer: int) -> object:
+    return match.event_words(viewer) + bytes(bag_of(match)[:2])
+
+
+def event_bytes_padded_by_the_bag(match: Match, viewer: int) -> object:
+    return match.event_words(viewer) + bytes(bag_number(match) % 4)
+
+
+def points_that_foresee_the_draw(match: Match, viewer: int) -> object:
+    return [points + bag_number(match) % 2 for points in match.running_points()]
+
+
+def legal_actions_ordered_by_the_bag(match: Match, viewer: int) -> object:
+    actions = match.legal(viewer) if viewer >= 0 else ()
+    start = bag_number(match) % max(len(actions), 1)
+    return actions[start:] + actions[:start]
+
+
+def refusal_that_names_the_next_guest(match: Match, viewer: int) -> object:
+    return secrecy.refusals(match, viewer), bag_of(match)[0]
+
+
+def rule_that_knows_the_next_guest(match: Match, viewer: int) -> object:
+    if viewer not in match.to_act:
+        return None
+    legal = match.legal(viewer)
+    return legal[bag_of(match)[0] % len(legal)]
+
+
+def worlds_that_draw_what_comes(match: Match, viewer: int) -> object:
+    """A dealer that leaves the front of the bag as it is."""
+    return secrecy.sampled_worlds(match, viewer), bag_of(match)[:3]
 
 
 # Events
@@ -234,9 +314,35 @@ BIDS_PLANTS: Mapping[str, list[Aspect]] = {
     "rule_of_thumb": [rule_that_knows_the_next_card],
 }
 
+CAFE_PLANTS: Mapping[str, list[Aspect]] = {
+    "view_bytes": [view_not_blanked, view_with_a_bit_of_the_bag],
+    "typed_view": [view_of_the_bag],
+    "event_bytes": [event_bytes_of_the_next_draw, event_bytes_padded_by_the_bag],
+    "events": [events_of_the_next_draw],
+    "public_facts": [
+        facts_with_a_running_hash,
+        facts_with_the_seed,
+        points_that_foresee_the_draw,
+    ],
+    "legal": [legal_actions_ordered_by_the_bag],
+    "refusals": [refusal_that_names_the_next_guest],
+    "rule_of_thumb": [rule_that_knows_the_next_guest],
+    "sampled_worlds": [worlds_that_draw_what_comes, worlds_from_the_match_seed],
+    "decisions": [decisions_from_the_true_state, decisions_seeded_by_the_match],
+}
+"""Café International: all leaks, as every hand is open there."""
+
+MISTER_BILL_PLANTS: Mapping[str, list[Aspect]] = {
+    "view_bytes": [view_with_what_others_know],
+    "typed_view": [view_with_open_gifts],
+    "public_facts": [turns_that_reveal_a_waiter],
+    "sampled_worlds": [worlds_in_which_others_know_what_they_know],
+}
+
 PLANTS_OF: Mapping[str, Mapping[str, list[Aspect]]] = {
     "bids": BIDS_PLANTS,
     "mino_dice": MINO_DICE_PLANTS,
+    "mister_bill": MISTER_BILL_PLANTS,
 }
 """Leaks of one game more."""
 
@@ -244,4 +350,6 @@ PLANTS_OF: Mapping[str, Mapping[str, list[Aspect]]] = {
 def planted_leaks(game: str) -> list[tuple[str, Aspect]]:
     """Every leak of a game with the aspect it replaces."""
     tables = [PLANTS, PLANTS_OF.get(game, {})]
+    if game in OPEN_HANDS:
+        tables = [CAFE_PLANTS]
     return [(aspect, leak) for table in tables for aspect, leaks in table.items() for leak in leaks]

@@ -29,6 +29,9 @@ from tests.reference.worlds import (
     unseen_in,
 )
 
+OPEN_HANDS = ("cafe_international",)
+"""Games in which only the order of a bag is hidden."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -85,6 +88,8 @@ def exchanged_match(point: Point, viewer: int, choice: Random) -> Match | None:
     others are different ones, and so is the seed of all chance still to come.
     """
     history = history_of(point.model, viewer)
+    if history.game in OPEN_HANDS:
+        return _with_another_bag(point, history, choice)
     for swaps in (6, 3, 2, 1, 1, 1):
         world = _swapped(point.model, history, swaps, choice)
         if world == true_world(point.model) or not consistent(history, world, viewer):
@@ -98,6 +103,22 @@ def exchanged_match(point: Point, viewer: int, choice: Random) -> Match | None:
             engine.play(seat, action)
         return engine.match
     return None
+
+
+def _with_another_bag(point: Point, history: History, choice: Random) -> Match | None:
+    """The match with the bag in another order, where all else is open."""
+    script, actions = script_of(history, true_world(point.model))
+    bag = script["bag", 0, 0]
+    size = point.model.view(-1)["bag_size"]
+    assert isinstance(bag, list)
+    assert isinstance(size, int)
+    rest = choice.sample(bag[-size:], size)
+    script["bag", 0, 0] = [*bag[:-size], *rest]
+    _confirm_equal(point.model, _replayed(history, script, actions), history.viewer)
+    engine = new_fast(history.game, history.seats, history.options, choice.randbytes(32), script)
+    for seat, action in actions:
+        engine.play(seat, action)
+    return engine.match
 
 
 def _swapped(model: AnyModel, history: History, swaps: int, choice: Random) -> World:

@@ -6,7 +6,7 @@ import importlib
 from itertools import combinations, product
 from random import Random
 
-from tavolata.ext.core.errors import SettingError
+from tavolata.ext.core.errors import CombinationError, SettingError
 from tavolata.ext.core.spec import OptionValue
 from tavolata.ext.registry import game_spec
 from tests.reference.casebook import Case
@@ -50,6 +50,19 @@ def _is_allowed(game: str, setting: Setting) -> bool:
     except SettingError:
         return False
     return True
+
+
+def plain_options(game: str, seats: int) -> dict[str, OptionValue]:
+    """The options that a table of this size can't leave at their defaults, mostly none."""
+    options: dict[str, OptionValue] = {}
+    while True:
+        try:
+            game_spec(game).complete(seats, options)
+        except CombinationError as refusal:
+            values = option_values(game)[refusal.name]
+            options[refusal.name] = next(value for value in values if value != refusal.given)
+        else:
+            return options
 
 
 def covering_settings(game: str) -> list[Setting]:

@@ -395,6 +395,8 @@ class CafeInternational:
         if len(words) < 2 or words[1] not in self.hands[self.active]:
             return "G-2"
         kind = words[1]
+        if words[0] in ("bar", "swap") and is_joker(kind):
+            return "G-2"  # no action is called so
         if len(words) == 2 and words[0] == "bar":
             return "CI-5" if self.seated_now else "CI-16"
         if len(words) < 3 or words[2] not in map(str, CHAIRS):
@@ -403,8 +405,10 @@ class CafeInternational:
         if len(words) == 3 and words[0] == "swap":
             return "CI-5" if self.seated_now else self._why_no_swap(kind, chair) or "G-2"
         declares = is_joker(kind) and self.options["joker_identity"] == "declared"
-        if words[0] != "seat" or len(words) != 3 + declares:
+        if words[0] != "seat" or len(words) > 3 + is_joker(kind):
             return "G-2"
+        if is_joker(kind) and len(words) != 3 + declares:
+            return "CI-19"
         if declares and words[3] not in NATIONS:
             return "G-2"
         return self._why_no_seat(kind, chair, words[3] if declares else None)

@@ -328,9 +328,9 @@ def _cafe_international_view(message: Json) -> Fields:
 
 
 def _cafe_international_event(fields: Fields) -> Fields:
-    """Guests as the kinds of the rules' events."""
+    """Guests as the kinds of the rules' events; what says nothing left out."""
     names = {"guest": "kind", "guests": "kinds"}
-    return {names.get(key, key): value for key, value in fields.items()}
+    return {names.get(key, key): value for key, value in fields.items() if value is not None}
 
 
 def _cafe_international_action(verb: str, what: Json) -> str:

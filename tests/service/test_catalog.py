@@ -19,6 +19,7 @@ from tavolata.v1.catalog_service_pb2 import (
     GetRulesResponse,
     ListGamesRequest,
 )
+from tests.games.tables import plain_options
 from tests.service.from_messages import json_of
 
 CONTEXT: Any = None  # no call of the catalog looks at it
@@ -96,7 +97,8 @@ async def test_default_options_can_be_sent_back_as_they_are(game_id: str) -> Non
     found, spec = await game(game_id), GAMES[game_id]
     given = codec_of(game_id).options_from(found.default_options)
     for seats in found.seat_counts:
-        assert spec.complete(seats, given) == spec.complete(seats, {})
+        needed = plain_options(game_id, seats)
+        assert spec.complete(seats, given | needed) == spec.complete(seats, needed)
 
 
 async def test_one_player_is_the_default_and_every_default_level_exists() -> None:
