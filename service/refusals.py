@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tavolata.ext.core.match import Match
 
 DOMAIN = "tavolata.v1"
-# A refusal travels in a call's trailers, of which many clients take 8 KiB at most. It may tell again
-# what the caller sent, of any length, three times over and every byte written as three.
+# A refusal travels in a call's trailers, of which many clients take 8 KiB at most. It may tell what
+# the caller sent, of any length, three times over and every byte written as three.
 MESSAGE_BYTES_MAX = 600
 VALUE_BYTES_MAX = 300
 _PREFIX = "ERROR_REASON_"

@@ -14,6 +14,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from tavolata.ext.core.match import Match
 from tavolata.service.ports import Entry
 from tavolata.service.tables import fairness
+from tavolata.service.tables.clocks import charge, elapsed_us
 from tavolata.service.tables.model import (
     ABORTED,
     AI,
@@ -168,9 +169,10 @@ def _played(table: Table, entry: Entry) -> None:
     """A seat's action. RulesError leaves everything as it was."""
     match, seat = _match(table), table.seats[entry.slot]
     turn, before = match.turn, match.event_count
+    elapsed = elapsed_us(table, seat, entry.time_us)
     match.play(entry.slot, entry.action, entry.turn)
     if entry.maker == BY_PERSON:
-        seat.used_us += max(0, entry.time_us - table.opened_us)
+        charge(seat, turn, elapsed)
         if seat.control != OCCUPANT:
             _take_back(table, entry, seat, turn)
     elif entry.maker == BY_STAND_IN and seat.control != RESIGNED:
@@ -213,7 +215,7 @@ def _match(table: Table) -> Match:
 
 
 def _take_back(table: Table, entry: Entry, seat: Seat, turn: int | None = None) -> None:
-    seat.control = OCCUPANT
+    seat.control, seat.back_us = OCCUPANT, entry.time_us
     _tell_seat(table, entry, seat, turn)
     if table.state == PARKED:
         table.state, table.opened_us = PLAYING, entry.time_us
@@ -234,6 +236,7 @@ def _left(table: Table, entry: Entry) -> None:
         _vacate(table, seat)
         _tell_seat(table, entry, seat)
     elif seat.control != LEFT:
+        charge(seat, table.turn, elapsed_us(table, seat, entry.time_us))
         seat.control = LEFT
         _tell_seat(table, entry, seat)
     _pass_ownership(table, entry)
@@ -252,8 +255,8 @@ def _resigned(table: Table, entry: Entry) -> None:
 def _timed_out(table: Table, entry: Entry) -> None:
     """The stand-in takes over a seat whose time has run out."""
     seat = table.seats[entry.slot]
+    charge(seat, table.turn, elapsed_us(table, seat, entry.time_us))
     seat.control = TIMED_OUT
-    seat.used_us += max(0, entry.time_us - table.opened_us)
     _tell_seat(table, entry, seat)
 
 

@@ -19,21 +19,43 @@ def limits_us(table: Table) -> tuple[int | None, int | None]:
     )
 
 
-def deadline_us(table: Table, seat: Seat) -> int | None:
-    """When the stand-in takes the seat over; None if it has nothing to decide, or no limit.
-
-    No clock runs while no server has the table.
-    """
+def running_since_us(table: Table, seat: Seat) -> int | None:
+    """Since when the seat's clock runs; None if it doesn't. It runs while the person in the seat is
+    to decide and is there, and a server has the table."""
     match = table.match
     if match is None or table.state != PLAYING or seat.kind != PERSON or seat.control != OCCUPANT:
         return None
+    return max(table.opened_us, seat.back_us) if seat.number in match.to_act else None
+
+
+def elapsed_us(table: Table, seat: Seat, now_us: int) -> int:
+    """How long the seat's clock has been running."""
+    since = running_since_us(table, seat)
+    return 0 if since is None else max(0, now_us - since)
+
+
+def charge(seat: Seat, turn: int, us: int) -> None:
+    """Count time for the decision with this turn and for the match."""
+    if seat.spent_turn != turn:
+        seat.spent_turn, seat.spent_us = turn, 0
+    seat.spent_us += us
+    seat.used_us += us
+
+
+def deadline_us(table: Table, seat: Seat) -> int | None:
+    """When the stand-in takes the seat over; None if its clock doesn't run, or has no limit."""
     per_decision, per_match = limits_us(table)
-    if (per_decision is None and per_match is None) or seat.number not in match.to_act:
+    if per_decision is None and per_match is None:
         return None
-    left = [] if per_decision is None else [per_decision]
+    since = running_since_us(table, seat)
+    if since is None:
+        return None
+    left = []
+    if per_decision is not None:
+        left.append(per_decision - (seat.spent_us if seat.spent_turn == table.turn else 0))
     if per_match is not None:
-        left.append(max(0, per_match - seat.used_us))
-    return table.opened_us + min(left)
+        left.append(per_match - seat.used_us)
+    return since + max(0, min(left))
 
 
 def clocks_of(table: Table) -> list[Clock]:

@@ -36,7 +36,8 @@ ABORTED = TableState.TABLE_STATE_ABORTED
 @dataclass(slots=True)
 class Seat:
     """A seat. kind: OPEN, PERSON or AI; since: number of the entry by which the person sat down;
-    used_us: time spent on decisions, counted where the match's time is limited."""
+    used_us: time that its clock has run in the match; spent_us: of that, in the decision spent_turn;
+    back_us: when the person last took it back."""
 
     number: int
     kind: int = OPEN
@@ -46,6 +47,9 @@ class Seat:
     since: int = 0
     stand_in_decisions: int = 0
     used_us: int = 0
+    spent_us: int = 0
+    spent_turn: int = -1
+    back_us: int = 0
 
     @property
     def decided_by_ai(self) -> bool:

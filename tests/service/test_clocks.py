@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from google.protobuf.duration_pb2 import Duration
 
+from tavolata.service.tables.clocks import clocks_of, deadline_us
+from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.player_pb2 import AiPlayer
-from tavolata.v1.table_pb2 import SeatControl, TableState, TimeControl
-from tests.service.house import GREEDY, House, Sitting, until
+from tavolata.v1.table_pb2 import SeatControl, TableSettings, TableState, TimeControl
+from tests.service.drawn_ports import DrawnClock, KnownEntropy, MemoryStore, core_on
+from tests.service.house import CALLER, GREEDY, OPEN, House, Sitting, fresh_id, until
 
 TIMED_OUT = SeatControl.SEAT_CONTROL_TIMED_OUT
 OCCUPANT = SeatControl.SEAT_CONTROL_OCCUPANT
@@ -98,3 +101,99 @@ async def test_no_clock_runs_while_there_is_no_server_and_all_run_again_after_it
 async def test_without_a_time_control_there_are_no_clocks(house: House) -> None:
     sitting = await house.sitting(2)
     assert not (await house.view(sitting.table_id)).clocks
+
+
+class Sitters:
+    """A match of two people whose clock the test moves on, and whose stand-ins never act."""
+
+    def __init__(self, per_decision_s: int, per_match_s: int) -> None:
+        self.clock = DrawnClock()
+        self.core = core_on(MemoryStore(), self.clock, KnownEntropy(1))
+        self.control = TimeControl(
+            per_decision=seconds(per_decision_s), per_match=seconds(per_match_s)
+        )
+
+    async def begin(self) -> None:
+        """Make the table and start; `first` is the seat to decide."""
+        lobby = self.core.lobby
+        game = TableSettings(game_id="bouillabaisse", time_control=self.control)
+        made = await lobby.create(
+            pb.CreateTableRequest(request_id=fresh_id(), settings=game, seats=[CALLER, OPEN])
+        )
+        self.table_id = made.table.table_id
+        join = pb.JoinTableRequest(request_id=fresh_id(), table_id=self.table_id)
+        self.tokens = [made.token, (await lobby.join(join, None)).token]
+        start = pb.StartMatchRequest(request_id=fresh_id(), table_id=self.table_id)
+        await self.core.ai_seats.close()
+        self.table = await lobby.start(start, made.token)
+        assert self.table.match is not None
+        self.first = self.table.match.to_act[0]
+
+    async def leave(self, seat: int) -> None:
+        request = pb.LeaveTableRequest(request_id=fresh_id(), table_id=self.table_id)
+        await self.core.lobby.leave(request, self.tokens[seat])
+
+    async def come_back(self, seat: int) -> None:
+        request = pb.JoinTableRequest(request_id=fresh_id(), table_id=self.table_id)
+        await self.core.lobby.join(request, self.tokens[seat])
+
+    async def play(self, seat: int) -> None:
+        token = self.tokens[seat]
+        view, _ = await self.core.playing.view(self.table_id, token, ())
+        await self.core.playing.play(
+            self.table_id, token, fresh_id(), view.turn, view.legal_actions[0]
+        )
+
+    def wait(self, duration_s: int) -> None:
+        self.clock.us += duration_s * 10**6
+
+    def left_s(self) -> float:
+        """What the first seat has left for the match."""
+        clock = next(each for each in clocks_of(self.table) if each.seat == self.first)
+        return clock.match_time_left.ToNanoseconds() / 1e9
+
+    def deadline_in_s(self) -> float | None:
+        """How soon the first seat's time runs out."""
+        at_us = deadline_us(self.table, self.table.seats[self.first])
+        return None if at_us is None else (at_us - self.clock.us) / 1e6
+
+
+async def test_no_time_is_counted_while_a_person_has_left() -> None:
+    sitters = Sitters(40, 100)
+    await sitters.begin()
+    sitters.wait(10)
+    await sitters.leave(sitters.first)
+    sitters.wait(500)
+    assert sitters.left_s() == 90
+    assert sitters.deadline_in_s() is None
+    await sitters.come_back(sitters.first)
+    assert sitters.deadline_in_s() == 30
+    sitters.wait(5)
+    await sitters.play(sitters.first)
+    assert sitters.left_s() == 85
+
+
+async def test_no_time_is_counted_while_the_match_is_parked() -> None:
+    sitters = Sitters(40, 100)
+    await sitters.begin()
+    sitters.wait(10)
+    for seat in (0, 1):
+        await sitters.leave(seat)
+    assert sitters.table.state == TableState.TABLE_STATE_PARKED
+    sitters.wait(500)
+    await sitters.play(sitters.first)
+    assert sitters.left_s() == 90
+
+
+async def test_time_that_has_run_out_is_counted_once() -> None:
+    sitters = Sitters(40, 100)
+    await sitters.begin()
+    sitters.wait(40)
+    sitters.core.playing.time_out(sitters.table)
+    assert sitters.table.seats[sitters.first].control == TIMED_OUT
+    sitters.wait(7)
+    await sitters.come_back(sitters.first)
+    assert sitters.left_s() == 60
+    assert sitters.deadline_in_s() == 0
+    await sitters.play(sitters.first)
+    assert sitters.left_s() == 60
