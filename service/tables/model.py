@@ -36,8 +36,8 @@ ABORTED = TableState.TABLE_STATE_ABORTED
 @dataclass(slots=True)
 class Seat:
     """A seat. kind: OPEN, PERSON or AI; since: number of the entry by which the person sat down;
-    used_us: time that its clock has run in the match; spent_us: of that, in the decision spent_turn;
-    back_us: when the person last took it back."""
+    used_us: time that its clock has run in the match, spent_us in the decision spent_turn; back_us:
+    when the person last took it back."""
 
     number: int
     kind: int = OPEN
