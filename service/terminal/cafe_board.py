@@ -148,8 +148,12 @@ class Board:
         """Every table where somebody sits, by nation, and which are empty."""
         order = sorted(range(1, len(TABLE_CHAIRS) + 1), key=lambda t: (TABLE_NATIONS[t - 1], t))
         taken = [self.table_told(table) for table in order if self.at_table(table)]
-        empty = [table_name(table) for table in order if not self.at_table(table)]
-        return " ".join([*taken, f"Empty: {listed(empty)}." if empty else "No table is empty."])
+        empty: dict[str, list[str]] = {}
+        for table in order:
+            if not self.at_table(table):
+                empty.setdefault(NATION_NAMES[TABLE_NATIONS[table - 1]], []).append(str(table))
+        names = (f"{home} ({listed(tables)})" for home, tables in empty.items())
+        return " ".join([*taken, f"Empty: {listed(names)}." if empty else "No table is empty."])
 
     def table_told(self, table: int) -> str:
         """`Italy (table 2): Italy man on chair 8; free: 2 and 9 (also table 3, Italy).`"""

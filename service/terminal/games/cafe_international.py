@@ -154,19 +154,20 @@ def ask(view: view_pb2.View, room: Room) -> str:
     if game.phase == pb.CAFE_INTERNATIONAL_PHASE_BIRTHDAY:
         return "You may name a nation whose tables count double from now on, or decline."
     best = [choice.name for choice in _by_points(view)[:_BEST]]
-    most = f"Most at once: {listed(best, 'or')}." if best else ""
+    most = f"Most at once: {'; '.join(best)}." if best else ""
     if game.seated_now:
         return f"{led(view)} {most}".strip()
     return f"{_bar(game)} {most}".strip()
 
 
 def _by_points(view: view_pb2.View) -> list[Choice]:
-    """Guests that may be seated, those that score most at once first."""
+    """Guests that may be seated and score at once, those that score most first."""
     board = Board(view.game.cafe_international)
     seats = [
         action
         for action in view.legal_actions
         if action.cafe_international.WhichOneof("action") == "seat"
+        and _score(board, action.cafe_international.seat)
     ]
     seats.sort(key=lambda action: -_score(board, action.cafe_international.seat))
     return [_choice(action, board, view) for action in seats]
