@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import structlog
@@ -29,6 +30,7 @@ from tavolata.v1.player_pb2 import AiPlayer
 log = structlog.get_logger(__name__)
 # Takes the place of a player that raised an error, so that the match goes on.
 FALLBACK = AiPlayer(player="random", level="standard")
+EFFORT_MAX = 10**12  # iterations, nodes, milliseconds: more is none
 
 
 @dataclass(slots=True)
@@ -36,6 +38,13 @@ class _Thought:
     table: Table
     turn: int
     stop: Stop
+    task: asyncio.Task[None]
+
+
+@dataclass(slots=True)
+class _Timer:
+    table: Table
+    at_us: int
     task: asyncio.Task[None]
 
 
@@ -56,7 +65,7 @@ class AiSeats:
         self._entropy = entropy
         self._ceiling = ceiling
         self._thoughts: dict[tuple[str, int], _Thought] = {}
-        self._timers: dict[str, tuple[int, asyncio.Task[None]]] = {}
+        self._timers: dict[str, _Timer] = {}
         self._closing = False
 
     @property
@@ -74,9 +83,9 @@ class AiSeats:
             due = tuple(n for n in match.to_act if table.seats[n].decided_by_ai)
         for seat in table.seats:
             thought = self._thoughts.get((table.table_id, seat.number))
-            if thought is not None and not (
-                seat.number in due and thought.turn == match.turn and thought.table is table
-            ):
+            if thought is None or (table.dead and thought.table is not table):
+                continue  # a table that was dropped may still be heard of when it is loaded anew
+            if not (seat.number in due and thought.turn == match.turn and thought.table is table):
                 self._end(table.table_id, seat.number, thought)
         for number in due:
             if (table.table_id, number) not in self._thoughts:
@@ -142,8 +151,10 @@ class AiSeats:
                 continue
             limits = limits_of(chosen, self._ceiling)
             try:
-                decision = await self._thinking.decide(
-                    spec, observation, limits, seed=seed, stop=stop, urgent=urgent
+                decision = _checked(
+                    await self._thinking.decide(
+                        spec, observation, limits, seed=seed, stop=stop, urgent=urgent
+                    )
                 )
             except Exception:
                 log.exception("ai.player_failed", table_id=table.table_id, player=chosen.player)
@@ -169,13 +180,15 @@ class AiSeats:
             first = 0
         timer = self._timers.get(table.table_id)
         if timer is not None:
-            if timer[0] == first:
+            if timer.at_us == first and timer.table is table:
                 return
-            timer[1].cancel()
+            if table.dead and timer.table is not table:
+                return
+            timer.task.cancel()
             del self._timers[table.table_id]
         if first:
             task = _task(self._ring(table, first))
-            self._timers[table.table_id] = (first, task)
+            self._timers[table.table_id] = _Timer(table, first, task)
 
     async def _ring(self, table: Table, at_us: int) -> None:
         while (left_us := at_us - self._clock.now_us()) > 0:
@@ -190,7 +203,7 @@ class AiSeats:
         """Stop every search and begin no other; returns when all have let go."""
         self._closing = True
         tasks = [thought.task for thought in self._thoughts.values()]
-        tasks += [task for _, task in self._timers.values()]
+        tasks += [timer.task for timer in self._timers.values()]
         for (table_id, seat), thought in list(self._thoughts.items()):
             self._end(table_id, seat, thought)
         for task in tasks:
@@ -202,6 +215,15 @@ class AiSeats:
 def _task(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """A task in a context of its own: it isn't part of the call that caused it."""
     return asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+
+
+def _checked(decision: Decision) -> Decision:
+    """The decision of a player from anywhere, in numbers that a log takes; TypeError or ValueError
+    if it has none."""
+    effort = (index(decision.iterations), index(decision.nodes), float(decision.elapsed_ms))
+    if not all(0 <= each < EFFORT_MAX for each in effort):  # a NaN is neither
+        raise ValueError(f"an effort of {effort}")
+    return Decision(index(decision.action), *effort)
 
 
 def _body(player: AiPlayer, decision: Decision, seed: int) -> dict[str, object]:

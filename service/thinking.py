@@ -75,10 +75,14 @@ class ThinkingThreads:
         def give(decision: Decision | None, error: BaseException | None) -> None:
             if done.done():
                 return
-            if decision is not None:
+            if error is None and decision is not None:
                 done.set_result(decision)
-            else:
-                done.set_exception(error or RuntimeError("no decision"))
+                return
+            # Not the error itself: a SystemExit would end the event loop, and a future takes no
+            # StopIteration.
+            failure = RuntimeError("the player gave no decision")
+            failure.__cause__ = error
+            done.set_exception(failure)
 
         def think() -> None:
             if stop.is_set():

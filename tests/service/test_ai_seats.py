@@ -15,7 +15,7 @@ from tavolata.ai.players import PlayerSpec
 from tavolata.service import ai_levels
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.player_pb2 import AiPace, AiPlayer, SearchLimits
-from tavolata.v1.table_pb2 import SeatPlan, TableState
+from tavolata.v1.table_pb2 import SeatPlan, TableState, TimeControl
 from tests.service.house import AI, CALLER, OPEN, House, bearer, house_in, until
 
 
@@ -104,17 +104,30 @@ async def test_a_seat_answers_no_sooner_than_its_pace_says(house: House) -> None
             assert at - before >= 300_000
 
 
+ANSWERS: tuple[Any, ...] = (
+    ValueError("a fault of this player"),
+    SystemExit("an end to everything"),
+    StopIteration(),
+    Decision(-1),
+    Decision("play QC"),  # type: ignore[arg-type]
+    Decision(0, elapsed_ms=float("nan")),
+    None,
+    7,
+)
+
+
 async def test_a_player_that_fails_or_cheats_is_replaced_for_that_decision(
     house: House, monkeypatch: Any
 ) -> None:
     class Faulty:
         calls = 0
 
-        def decide(self, observation: Any, limits: Any, *, seed: int, stop: Any) -> Decision:
+        def decide(self, observation: Any, limits: Any, *, seed: int, stop: Any) -> Any:
+            answer = ANSWERS[Faulty.calls % len(ANSWERS)]
             Faulty.calls += 1
-            if Faulty.calls % 2:
-                raise ValueError("a fault of this player")
-            return Decision(-1)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
 
     greedy = ai_levels.players()["greedy"]
     spec = PlayerSpec("greedy", greedy.description, greedy.limits, lambda game: Faulty())
@@ -127,10 +140,9 @@ async def test_a_player_that_fails_or_cheats_is_replaced_for_that_decision(
         view = await house.view(table_id, made.token)
         if view.legal_actions:
             await house.play(table_id, made.token, view)
-        return view.turn >= 6
+        return Faulty.calls > len(ANSWERS)
 
     await until(some_played)
-    assert Faulty.calls > 2
     await house.abort(table_id, made.token)
     request = pb.GetReplayRequest(table_id=table_id)
     told = (await house.stub.GetReplay(request)).replay
@@ -155,3 +167,23 @@ async def test_a_stand_in_that_is_thinking_gives_way_to_the_person(house: House)
     assert ai_seats.thinking_count == 0
     view = await house.view(table_id, tokens[mover])
     await house.play(table_id, tokens[mover], view)
+
+
+async def test_the_last_of_a_table_that_was_dropped_does_not_end_what_began_since(
+    house: House,
+) -> None:
+    control = TimeControl(per_decision=Duration(seconds=3600))
+    seats = [CALLER, OPEN, searcher(think_time=Duration(seconds=25))]
+    made = await house.create(seats, game="mino_dice", time_control=control)
+    await house.join(made.table.table_id)
+    await house.start(made.table.table_id, made.token)
+    assert house.server is not None
+    core = house.server.core
+    dropped = await core.tables.settled(made.table.table_id)
+    core.tables._drop(dropped)
+    loaded = await core.tables.settled(made.table.table_id)
+    assert loaded is not dropped
+    core.tables._publish(dropped)  # as when an entry of its that was under way comes to nothing
+    thoughts = core.ai_seats._thoughts.values()
+    assert [thought.table for thought in thoughts] == [loaded]
+    assert [timer.table for timer in core.ai_seats._timers.values()] == [loaded]
