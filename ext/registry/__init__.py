@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tavolata.ext import bouillabaisse, cafe_international, mino_dice
+from tavolata.ext import bouillabaisse, cafe_international, mino_dice, mister_bill
 from tavolata.ext.core.spec import GameSpec
 
 GAMES: dict[str, GameSpec] = {
-    spec.id: spec for spec in (mino_dice.SPEC, bouillabaisse.SPEC, cafe_international.SPEC)
+    spec.id: spec
+    for spec in (mino_dice.SPEC, bouillabaisse.SPEC, cafe_international.SPEC, mister_bill.SPEC)
 }
 
 

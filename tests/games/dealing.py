@@ -14,15 +14,18 @@ from itertools import islice
 from random import Random
 
 from tavolata.ext.core.match import Position
+from tests.games.mister_bill import unseen as mister_bill
 from tests.games.positions import Point, holdings, random_points
 from tests.games.tables import Setting
 from tests.reference.chance import Script, ScriptedChance
+from tests.reference.mister_bill import MisterBill
 from tests.reference.model import EventLog, IllegalMove
 from tests.reference.registry import AnyModel, new_model
 from tests.reference.worlds import (
     History,
     World,
     by_round,
+    enumerate_worlds,
     history_of,
     physical_deal_count,
     script_of,
@@ -31,6 +34,10 @@ from tests.reference.worlds import (
 )
 
 ACTION_EVENTS = ("played", "bid_committed", "rolled", "bid_made", "stolen")
+JUDGED_BY_FACTS = ("mister_bill",)
+"""Games whose worlds are not judged by replaying what was seen."""
+HIDDEN_MAX = 13
+"""Hidden cards of Mister Bill beyond which the reference takes long to enumerate."""
 ALL_DIFFERENT = ("bids",)
 """Games in which no two cards are alike."""
 
@@ -94,13 +101,14 @@ class Judge:
     """
 
     def __init__(self, spot: Spot) -> None:
+        self.spot = spot
         self.history = spot.history
         *past, now = by_round(spot.history)
         self.past_actions = sum(event["event"] in ACTION_EVENTS for row in past for event in row)
         self.past_events = sum(map(len, past))
         self.seen = now
         self.before: AnyModel | None = None
-        if past:
+        if past and not isinstance(spot.point.model, MisterBill):
             script, actions = script_of(self.history, true_world(spot.point.model))
             self.before = self._table(script)
             for seat, action in actions[: self.past_actions - 1]:
@@ -111,7 +119,12 @@ class Judge:
         return new_model(history.game, history.seats, history.options, script=script)
 
     def fits(self, world: World) -> bool:
-        """Whether the match could have gone as it was seen, had the seats held this."""
+        """Whether the match could have gone as it was seen, had the seats held this.
+
+        Of Mister Bill: as far as the facts on record tell (MB-27).
+        """
+        if isinstance(self.spot.point.model, MisterBill):
+            return mister_bill.allows(self.spot.point.model, self.spot.viewer, world)
         try:
             script, actions = script_of(self.history, world)
             if self.before is None:
@@ -137,6 +150,9 @@ def small_spots(
     that worlds differ in the number of physical deals. All are from early rounds: late ones are no
     different for a dealer, but take long to replay.
     """
+    if game == "mister_bill":
+        yield from _small_spots_by_facts(settings, seed, deals_max, number)
+        return
     for match_number, setting in enumerate(settings):
         matches = spots(game, setting, seed + match_number, 0.6, mostly_first=True)
         early = islice(matches, 110)
@@ -150,6 +166,34 @@ def small_spots(
                 number += 1
                 yield spot
                 break
+
+
+def _small_spots_by_facts(
+    settings: Iterable[Setting], seed: int, deals_max: int, number: int
+) -> Iterator[Spot]:
+    """The same of Mister Bill: the odd ones have worlds of unlike weights."""
+    for match_number, setting in enumerate(settings):
+        for spot in islice(spots("mister_bill", setting, seed + match_number, 0.3), 60):
+            sizes = [len(hand) for hand in true_world(spot.point.model)]
+            hidden = sum(sizes) - (sizes[spot.viewer] if spot.viewer >= 0 else 0)
+            if hidden > HIDDEN_MAX:
+                continue
+            expected = expected_worlds(spot)
+            unlike = number % 2 == 0 or len(set(expected.values())) > 1
+            if 20 <= len(expected) <= deals_max and unlike:
+                number += 1
+                yield spot
+                break
+
+
+def expected_worlds(spot: Spot) -> dict[World, int]:
+    """Every world that agrees with what was seen, in proportion to its physical deals.
+
+    Of Mister Bill: to the deals and unseen draws that the facts on record leave open.
+    """
+    if isinstance(spot.point.model, MisterBill):
+        return mister_bill.weights(spot.point.model, spot.viewer)
+    return enumerate_worlds(spot.history)
 
 
 def _has_duplicates_if_any(spot: Spot) -> bool:

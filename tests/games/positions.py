@@ -13,8 +13,10 @@ from random import Random
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
 from tests.games.engine import FastEngine, new_fast
+from tests.games.mister_bill import unseen as mister_bill
 from tests.games.tables import Setting
 from tests.reference.chance import Script, seed_bytes
+from tests.reference.mister_bill import MisterBill
 from tests.reference.model import Model
 from tests.reference.registry import AnyModel, new_model
 from tests.reference.worlds import (
@@ -88,6 +90,8 @@ def exchanged_match(point: Point, viewer: int, choice: Random) -> Match | None:
     others are different ones, and so is the seed of all chance still to come.
     """
     history = history_of(point.model, viewer)
+    if isinstance(point.model, MisterBill):
+        return mister_bill.exchanged_match(point.model, viewer, choice)
     if history.game in OPEN_HANDS:
         return _with_another_bag(point, history, choice)
     for swaps in (6, 3, 2, 1, 1, 1):
