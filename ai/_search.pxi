@@ -280,7 +280,8 @@ cdef class Loop(Searcher):
         cdef uint32_t child = self.nodes[node].first_child
         while child != NO_NODE:
             if self.nodes[child].actor == seat and self.nodes[child].action == action:
-                self.nodes[child].availability += 1
+                # In place it would need the GIL in the checked build.
+                self.nodes[child].availability = self.nodes[child].availability + 1
                 return child
             child = self.nodes[child].next_sibling
         return self.add(node, seat, action) if self.used < self.capacity else NO_NODE
