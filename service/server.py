@@ -76,7 +76,9 @@ class Core:
     async def sweep(self) -> None:
         """Remove tables whose time has come, drop idle ones from memory, and take up matches again
         that the store's troubles or another server's writing have dropped from it."""
-        self.tables.remove(await self.tables.store.remove_expired(self.tables.clock.now_us()))
+        now_us = self.tables.clock.now_us()
+        while gone := await self.tables.store.remove_expired(now_us):
+            self.tables.remove(gone)
         self.tables.forget_idle()
         await self.take_up()
 

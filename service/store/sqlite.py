@@ -44,9 +44,12 @@ class FileInUse(Exception):
 
 
 class SqliteStore:
-    """A Store in a file. FileInUse if a server runs on it, UnknownSchema if it isn't ours."""
+    """A Store in a file. FileInUse if a server runs on it, UnknownSchema if it is no store of ours
+    that can be read, OSError if it can't be opened."""
 
     def __init__(self, path: Path) -> None:
+        # Made here, as it holds the seeds of matches in progress: they are for its owner alone.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._lock = _lock(path)
         self._last: dict[str, int] = {}
         try:
@@ -55,6 +58,9 @@ class SqliteStore:
             schema.prepare(self._writer, str(path))
             self._reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
             self._reader.set_busy_timeout(5000)
+        except apsw.Error as error:
+            os.close(self._lock)
+            raise schema.UnknownSchema(f"{path} can't be opened: {error}") from error
         except BaseException:
             os.close(self._lock)
             raise
@@ -164,7 +170,7 @@ class SqliteStore:
             )
 
     async def remove_expired(self, now_us: int) -> list[str]:
-        """Remove the tables whose time has come; see Store."""
+        """Remove up to 100 of the tables whose time has come; see Store."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._writing, self._remove_expired, now_us)
 

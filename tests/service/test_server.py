@@ -22,6 +22,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tavolata.service import logs, settings
+from tavolata.service.ports import Append, Entry, Summary
 from tavolata.service.server import SERVICES, BindRefused, Server, check_bind
 from tavolata.service.store.sqlite import FileInUse
 from tavolata.v1 import table_service_pb2 as pb
@@ -177,6 +178,9 @@ async def test_tables_whose_time_has_come_are_removed(tmp_path: Path) -> None:
         assert not (await house.table(sitting.table_id)).HasField("expire_time")
         await asyncio.sleep(1.1)
         assert house.server is not None
+        # More than the store removes at a time.
+        many = [Append(f"t{n}", Entry(1, 0, "created"), Summary(1, 1, f"c{n}")) for n in range(250)]
+        await house.server.core.tables.store.write(many)
         await house.server.core.sweep()
         assert (await refused(house.table(table_id))).reason == "TABLE_NOT_FOUND"
         assert (await house.table(sitting.table_id)).table_id == sitting.table_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -186,6 +187,21 @@ async def test_a_file_of_another_kind_or_version_is_refused_and_left_alone(tmp_p
     text.write_text("this is no database at all, but a text of some length\n" * 20)
     with pytest.raises(UnknownSchema):
         SqliteStore(text)
+    broken = tmp_path / "broken.db"
+    await SqliteStore(broken).close()
+    whole = broken.read_bytes()
+    broken.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
+    with pytest.raises(UnknownSchema, match="can't be opened"):
+        SqliteStore(broken)
+    with pytest.raises(OSError, match="Is a directory"):
+        SqliteStore(tmp_path)
+
+
+async def test_the_files_are_for_their_owner_alone(store: SqliteStore, tmp_path: Path) -> None:
+    await store.write([made("t", "c")])
+    modes = {each.name: each.stat().st_mode & 0o777 for each in os.scandir(tmp_path)}
+    assert set(modes) >= {"tables.db", "tables.db-wal", "tables.db.lock"}
+    assert set(modes.values()) == {0o600}
 
 
 async def test_a_file_is_durable_in_write_ahead_mode(store: SqliteStore) -> None:
