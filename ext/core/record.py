@@ -132,6 +132,8 @@ def loads(text: str) -> Record:
         raise RecordError(f"line {error.lineno}, column {error.colno}", error.msg) from None
     except RecursionError:
         raise RecordError("top level", "is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise RecordError("top level", str(error)) from None
     breach = best_match(_validator().iter_errors(data))
     if breach is not None:
         raise RecordError(breach.json_path.replace("$", "record", 1), breach.message)
@@ -139,11 +141,11 @@ def loads(text: str) -> Record:
     return Record(
         game=data["game"],
         rules_version=data["rules_version"],
-        seats=data["seats"],
+        seats=int(data["seats"]),  # JSON Schema takes 4.0 for an integer
         options=data["options"],
         seed=bytes.fromhex(data["seed"]),
         fairness=None if promise is None else _fairness(promise),
-        decisions=tuple((turn, seat, action) for turn, seat, action in data["decisions"]),
+        decisions=tuple((int(turn), int(seat), name) for turn, seat, name in data["decisions"]),
         hash=bytes.fromhex(data["hash"]),
         totals=_optional(data["totals"]),
         placement=_optional(data["placement"]),

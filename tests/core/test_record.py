@@ -122,10 +122,17 @@ def test_what_is_not_of_the_format_is_refused_by_its_place(
     assert caught.value.place == place
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '"x"', "{}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '"x"', "{}", "7" * 5_000])
 def test_a_file_that_is_no_record_is_refused(text: str) -> None:
     with pytest.raises(RecordError):
         loads(text)
+
+
+def test_a_whole_number_may_be_written_with_a_point(record: Record) -> None:
+    data = json.loads(dumps(record))
+    data["seats"] = float(data["seats"])
+    data["decisions"] = [[float(turn), float(seat), name] for turn, seat, name in data["decisions"]]
+    assert dumps(loads(json.dumps(data))) == dumps(record)
 
 
 # -- playing it again ---------------------------------------------------------------------------
