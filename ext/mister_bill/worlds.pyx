@@ -14,9 +14,9 @@ weigh nothing. The draws of each hand are counted apart (joint facts are dropped
   it is not there. N is the size of the hand - kinds sighted + cards lost since the first of these sightings.
 
 Dividing by the lists of a hand in which nothing has changed leaves the weight of a hand: the product
-of (l - i) / (E - i) over the sighted kinds that are missing and of (g - i) / (N - i) over the absent kinds that are there,
-each in the order of their counts, i = 0, 1, ... The weight is above zero just if for every j no more than j
-kinds with l <= j are missing and no more than j kinds with g <= j are there (facts.pxd).
+of (l - i) / (E - i) over the sighted kinds that are missing and of (g - i) / (N - i) over the absent kinds
+that are there, each in the order of their counts, i = 0, 1, ... The weight is above zero just if for every
+j no more than j kinds with l <= j are missing and no more than j kinds with g <= j are there (facts.pxd).
 
 Without the i this is a product over cells, which can be drawn from kind by kind. A hand is a diagram with a
 layer for each kind and two edges a node (without the kind, with it), a position the multiset of
