@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -79,9 +80,6 @@ class IsmctsPlayer:
     def _searchers(
         self, observation: Observation, limits: Limits, seed: int, stop: Stop
     ) -> list[Searcher]:
-        share = limits
-        if limits.iterations is not None and limits.threads > 1:
-            share = Limits(-(-limits.iterations // limits.threads), limits.think_ms, limits.nodes)
         dealer = observation.game.dealer(observation.view_bytes, observation.seat)
         return [
             self._loop(
@@ -98,8 +96,19 @@ class IsmctsPlayer:
                 self.depth,
                 seed + thread * THREAD_SEED,
             )
-            for thread in range(limits.threads)
+            for thread, share in enumerate(_shares(limits))
         ]
+
+
+def _shares(limits: Limits) -> list[Limits]:
+    """What each thread may spend: iterations are shared out, and no thread goes without."""
+    if limits.iterations is None:
+        return [limits] * limits.threads
+    threads = min(limits.threads, limits.iterations)
+    least, more = divmod(limits.iterations, threads)
+    return [
+        replace(limits, iterations=least + (thread < more), threads=1) for thread in range(threads)
+    ]
 
 
 def _merged(reports: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -120,14 +129,14 @@ def _statistics(row: dict[str, Any], seat: int, rows: list[dict[str, Any]]) -> A
     visits = row["visits"]
     utilities = tuple(value / visits if visits else 0.0 for value in row["utility"])
     mean = utilities[seat]
-    variance = max(row["square"] / visits - mean * mean, 0.0) if visits else 0.0
+    spread = max(row["square"] - visits * mean * mean, 0.0)  # sum of squared deviations
     return ActionStatistics(
         action=row["action"],
         visits=visits,
         availability=sum(other["visits"] for other in rows),
         share=row[weight] / total if total else 0.0,
         mean=mean,
-        half_width=1.96 * sqrt(variance / visits) if visits else 0.5,
+        half_width=1.96 * sqrt(spread / (visits - 1) / visits) if visits > 1 else 0.5,
         utilities=utilities,
         scores=tuple(value / visits if visits else 0.0 for value in row["score"]),
     )

@@ -88,7 +88,7 @@ class ActionStatistics:
         float  # of the final strategy: visits, or the average strategy of a simultaneous decision
     )
     mean: float  # utility of the seat, 0 to 1
-    half_width: float  # of the 95 % interval of the mean
+    half_width: float  # of the 95 % interval of the mean; 0.5 (all values) below two visits
     utilities: tuple[float, ...]  # mean utility of every seat
     scores: tuple[float, ...]  # mean total of every seat at the horizon
 

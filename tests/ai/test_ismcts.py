@@ -215,6 +215,19 @@ def test_two_threads_share_the_iterations_and_decide_alike_every_time() -> None:
     assert first.statistics == decide(observation, iterations=2_000, threads=2).statistics
 
 
+@pytest.mark.parametrize(("iterations", "threads"), [(10, 4), (3, 8), (1, 64), (64, 3)])
+def test_threads_together_do_exactly_the_iterations(iterations: int, threads: int) -> None:
+    match = match_at("bouillabaisse", 4, 2, 8)
+    observation = observe(match, match.to_act[0])
+    assert decide(observation, iterations=iterations, threads=threads).iterations == iterations
+
+
+def test_one_visit_says_nothing_about_the_width_of_the_interval() -> None:
+    match = match_at("bouillabaisse", 4, 2, 8)
+    decision = decide(observe(match, match.to_act[0]), iterations=1)
+    assert {row.half_width for row in decision.statistics} == {0.5}
+
+
 @pytest.mark.parametrize(
     ("limits", "says"),
     [
