@@ -5,7 +5,7 @@ from __future__ import annotations
 from tavolata.ext.bids.face import BidsFace
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, options_of
+from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -25,6 +25,7 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("bids"),
     build=build,
+    search=SearchHints(rule_playouts=True),
     summary=(
         "Bid number cards in the open for the black point card in the middle; equal bids burn "
         "the trick, and the most points win."

@@ -179,7 +179,7 @@ class BidsFace:
                 return CentreBuried(card_name(card))
             case 10, (seat, points):
                 return PointsDoubled(seat, points)
-            case 11, (seat, points, *cards):
+            case 11, (seat, *cards, points):
                 return BlacksWon(seat, tuple(map(card_name, cards)), points)
             case 12, (thief, victim, card):
                 return Stolen(thief, victim, card_name(card))

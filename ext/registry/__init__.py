@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from tavolata.ext import bouillabaisse, cafe_international, mino_dice, mister_bill
+from tavolata.ext import bids, bouillabaisse, cafe_international, mino_dice, mister_bill
 from tavolata.ext.core.spec import GameSpec
 
 GAMES: dict[str, GameSpec] = {
     spec.id: spec
-    for spec in (mino_dice.SPEC, bouillabaisse.SPEC, cafe_international.SPEC, mister_bill.SPEC)
+    for spec in (
+        mino_dice.SPEC,
+        bouillabaisse.SPEC,
+        bids.SPEC,
+        cafe_international.SPEC,
+        mister_bill.SPEC,
+    )
 }
 
 
