@@ -197,7 +197,7 @@ def _gives(view: view_pb2.View) -> bool:
 
 def task(view: view_pb2.View) -> str:
     """See Screen."""
-    return "choose a card to give" if _gives(view) else "play a waiter or decline"
+    return "give a card" if _gives(view) else "play a waiter or decline"
 
 
 def ask(view: view_pb2.View, room: Room) -> str:
