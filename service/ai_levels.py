@@ -110,7 +110,7 @@ def limits_of(player: AiPlayer, ceiling: Ceiling) -> Limits:
     return Limits(
         iterations=given.iterations if given.HasField("iterations") else None,
         think_ms=_milliseconds(given) if given.HasField("think_time") else ceiling.think_ms,
-        nodes=given.nodes if given.HasField("nodes") else Limits(iterations=1).nodes,
+        nodes=given.nodes if given.HasField("nodes") else ceiling.nodes,
     )
 
 

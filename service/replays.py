@@ -2,7 +2,8 @@
 
 A replay with its proof hides nothing. Without it (a table made with `reveal` never) it has what its
 reader was allowed to see and nothing that the rest could be guessed from: no chance outcomes, no
-running hashes, and no choices but the reader's own; what became public stands in the events.
+running hashes, and neither choices nor searches but the reader's own; what became public stands
+in the events.
 """
 
 from __future__ import annotations
@@ -116,11 +117,15 @@ class _Teller:
     ) -> pb.ReplayEntry:
         turn, seat, action = chosen
         made = pb.Decision(turn=turn, seat=seat)
+        made.MergeFrom(facts)
         if self._open:
             made.legal_actions.extend(map(self._codec.action_to, step.legal))
         if self._open or seat == self._viewer:
             made.action.CopyFrom(self._codec.action_to(action))
-        made.MergeFrom(facts)
+        else:
+            # A search that wasn't needed, or can be tried again on a guess, tells of the hand.
+            made.ClearField("effort")
+            made.ClearField("search_seed")
         return pb.ReplayEntry(decision=made)
 
     def _entry(self, entry: ChanceOutcome | NumberedEvent) -> pb.ReplayEntry | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
-from tavolata.ai.player import Decision
+from tavolata.ai.player import Decision, Limits
 from tavolata.ai.players import PlayerSpec
 from tavolata.service import ai_levels
 from tavolata.v1 import table_service_pb2 as pb
@@ -187,3 +187,10 @@ async def test_the_last_of_a_table_that_was_dropped_does_not_end_what_began_sinc
     thoughts = core.ai_seats._thoughts.values()
     assert [thought.table for thought in thoughts] == [loaded]
     assert [timer.table for timer in core.ai_seats._timers.values()] == [loaded]
+
+
+def test_a_limit_that_a_table_leaves_open_is_the_servers() -> None:
+    ceiling = ai_levels.Ceiling(iterations=500, nodes=2_000, think_ms=700)
+    given = AiPlayer(player="ismcts", limits=SearchLimits(iterations=5))
+    player = ai_levels.resolve(given, ceiling, "ai")
+    assert ai_levels.limits_of(player, ceiling) == Limits(iterations=5, think_ms=700, nodes=2_000)

@@ -17,6 +17,7 @@ from tavolata.service.replays import SPECTATOR, check_fairness, record_of_replay
 from tavolata.service.tables.fairness import commitment
 from tavolata.v1 import event_pb2, replay_pb2
 from tavolata.v1.fairness_pb2 import Fairness, FairnessProof
+from tavolata.v1.player_pb2 import SearchEffort
 from tavolata.v1.score_pb2 import MatchResult, SeatResult
 from tavolata.v1.table_pb2 import Seat, Table, TableSettings
 from tests.service.from_messages import action_name, event_fields
@@ -81,7 +82,10 @@ def message(
 ) -> replay_pb2.Replay:
     facts = [
         replay_pb2.Decision(
-            made_by=replay_pb2.DECISION_MAKER_AI, search_seed=number, request_id=f"r{number}"
+            made_by=replay_pb2.DECISION_MAKER_AI,
+            search_seed=number + 1,
+            effort=SearchEffort(iterations=number),
+            request_id=f"r{number}",
         )
         for number in range(match.decision_count)
     ]
@@ -151,7 +155,8 @@ def test_the_running_hash_stands_with_the_last_entry_of_the_deal_and_of_each_dec
 def test_what_the_match_does_not_know_of_a_decision_is_kept() -> None:
     table, match = played("mino_dice", 3)
     decisions = [e.decision for e in message(table, match).entries if e.HasField("decision")]
-    assert [each.search_seed for each in decisions] == list(range(match.decision_count))
+    assert [each.search_seed - 1 for each in decisions] == list(range(match.decision_count))
+    assert [each.effort.iterations for each in decisions] == list(range(match.decision_count))
     assert decisions[4].request_id == "r4"
     assert {each.made_by for each in decisions} == {replay_pb2.DECISION_MAKER_AI}
 
@@ -203,6 +208,8 @@ def test_without_proof_a_reader_gets_what_the_table_showed_and_the_own_choices(
     assert len(decisions) == 40
     for decision in decisions:
         assert decision.HasField("action") == (decision.seat == viewer)
+        assert decision.HasField("effort") == (decision.seat == viewer)
+        assert bool(decision.search_seed) == (decision.seat == viewer)
         assert not decision.legal_actions
 
 

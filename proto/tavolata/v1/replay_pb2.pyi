@@ -270,7 +270,9 @@ class Decision(_message.Message):
     request_id: _builtins.str
     """The request id under which it came in. Empty: an AI player chose."""
     search_seed: _builtins.int
-    """The seed of its search: with the view and the same number of iterations it gives the same choice."""
+    """The seed of its search: with the view and the same number of iterations it gives the same choice.
+    0 where `effort` is absent.
+    """
     @_builtins.property
     def action(self) -> _game_pb2.Action:
         """What it chose."""
@@ -289,7 +291,9 @@ class Decision(_message.Message):
 
     @_builtins.property
     def effort(self) -> _player_pb2.SearchEffort:
-        """What its search spent. Absent: a person chose."""
+        """What its search spent, which can say something about the hand. Absent: a person chose, or the replay
+        is one without proof and the seat is another than the reader's.
+        """
 
     def __init__(
         self,
