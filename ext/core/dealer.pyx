@@ -225,7 +225,7 @@ cdef class ExactDealer:
             memcpy(self.joint + self.joint_count * self.group_count * self.class_count, row,
                    self.group_count * self.class_count)
             shares[self.joint_count] = weight
-            self.joint_count += 1
+            self.joint_count = self.joint_count + 1   # in place it would need the GIL in the checked build
             return True
         had = left[first]
         most = min(had, need) if self.group_allowed[group] >> first & 1 else 0
