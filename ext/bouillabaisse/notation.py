@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from tavolata.ext.bouillabaisse.deck import RANKS, SUITS, card_name, card_number, rounds
 from tavolata.ext.core.face import State
+from tavolata.ext.core.line import Words, items, number, place, split
 
 NONE = 255
 PHASES = ("play", "booked", "over")
 SEATS_MAX = 12
+TRICKS_MAX = 26
+POINTS_MAX = 10_000  # more than any round or match comes to
 SUIT_CARDS = (1 << len(RANKS)) - 1
 RANK_CARDS = sum(1 << 16 * suit for suit in range(len(SUITS)))
 
@@ -58,60 +61,91 @@ def format_state(state: State, seat_count: int) -> str:
 
 def parse_state(text: str, seat_count: int) -> State:
     """The fields of a state from its line; ValueError names the word that is wrong."""
-    words: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        words[key] = value
-    try:
-        return _state(words, seat_count)
-    except KeyError as missing:
-        raise ValueError(f"the position has no word {missing}") from None
+    return _Line(Words(text), seat_count).state()
 
 
-def _state(words: dict[str, str], n: int) -> State:
-    hands = [_sets(hand) for hand in _split(words["hands"], "/", n)]
-    played, played_twin = _sets(words["played"])
-    leader, trick = _parse_trick(words["trick"])
-    last_leader, last = _parse_trick(words["last"])
-    suit, rank, card = _split(words["drawn"], ",", 3)
-    trick_cards, trick_twins = _bits(trick)
-    best, winner = words["best"].split(",")
-    state: State = {
-        "hand": _padded([first for first, _ in hands]),
-        "twin": _padded([twins for _, twins in hands]),
-        "played": played,
-        "played_twin": played_twin,
-        "trick_cards": trick_cards,
-        "trick_twins": trick_twins,
-        "led": SUIT_CARDS << 16 * (trick[0] // 16) if trick else 0,
-        "best": 0 if best == "-" else 1 << card_number(best),
-        "winner": NONE if winner == "-" else int(winner),
-        "totals": _numbers(words["totals"], n),
-        "points": _numbers(words["points"], n),
-        "round_points": [_numbers(row, n) for row in _split(words["rounds"], "/", 6)],
-        "voids": _padded([_suit_bits(suits) for suits in _split(words["voids"], "/", n)]),
-        "trick": _padded(trick),
-        "last_trick": _padded(last),
-        "tricks_taken": _numbers(words["taken"], n),
-        "trick_count": len(trick),
-        "tricks_played": int(words["tricks"]),
-        "last_leader": last_leader,
-        "last_winner": NONE if words["winner"] == "-" else int(words["winner"]),
-        "leader": leader,
-        "seat": (leader + len(trick)) % n,
-        "dealer": int(words["dealer"]),
-        "round": int(words["round"]),
-        "phase": PHASES.index(words["phase"]),
-        "drawn_suit": NONE if suit == "-" else SUITS.index(suit),
-        "drawn_rank": NONE if rank == "-" else RANKS.index(rank),
-        "drawn_card": NONE if card == "-" else card_number(card),
-    }
-    return state | _targets(state) | {"padding": [0, 0, 0]}
+class _Line:
+    """The words of a position at a table with ``seat_count`` seats."""
+
+    def __init__(self, words: Words, seat_count: int) -> None:
+        self._read = words.read
+        self._n = seat_count
+
+    def state(self) -> State:
+        n = self._n
+        hands = self._read("hands", lambda text: [_sets(hand) for hand in split(text, "/", n)])
+        played, played_twin = self._read("played", _sets)
+        leader, trick = self._read("trick", self._trick)
+        last_leader, last = self._read("last", self._trick)
+        suit, rank, card = self._read("drawn", _drawn)
+        trick_cards, trick_twins = _bits(trick)
+        best, winner = self._read("best", self._who_takes)
+        if leader == NONE:
+            raise ValueError("trick=-: the seat that leads is wanted")
+        state: State = {
+            "hand": _padded([first for first, _ in hands]),
+            "twin": _padded([twins for _, twins in hands]),
+            "played": played,
+            "played_twin": played_twin,
+            "trick_cards": trick_cards,
+            "trick_twins": trick_twins,
+            "led": SUIT_CARDS << 16 * (trick[0] // 16) if trick else 0,
+            "best": best,
+            "winner": winner,
+            "totals": self._read("totals", self._points),
+            "points": self._read("points", self._points),
+            "round_points": self._read("rounds", self._rounds),
+            "voids": self._read("voids", self._voids),
+            "trick": _padded(trick),
+            "last_trick": _padded(last),
+            "tricks_taken": self._read("taken", lambda text: _row(text, n, 0, TRICKS_MAX)),
+            "trick_count": len(trick),
+            "tricks_played": self._read("tricks", lambda text: number(text, 0, TRICKS_MAX)),
+            "last_leader": last_leader,
+            "last_winner": self._read("winner", self._seat_or_none),
+            "leader": leader,
+            "seat": (leader + len(trick)) % n,
+            "dealer": self._read("dealer", self._seat),
+            "round": self._read("round", lambda text: number(text, 1, len(rounds()))),
+            "phase": self._read("phase", lambda text: place(text, PHASES)),
+            "drawn_suit": suit,
+            "drawn_rank": rank,
+            "drawn_card": card,
+        }
+        return state | _targets(state) | {"padding": [0, 0, 0]}
+
+    def _seat(self, text: str) -> int:
+        return number(text, 0, self._n - 1)
+
+    def _seat_or_none(self, text: str) -> int:
+        return NONE if text == "-" else self._seat(text)
+
+    def _points(self, text: str) -> list[int]:
+        return _row(text, self._n, -POINTS_MAX, POINTS_MAX)
+
+    def _rounds(self, text: str) -> list[list[int]]:
+        return [self._points(row) for row in split(text, "/", len(rounds()))]
+
+    def _voids(self, text: str) -> list[int]:
+        return _padded([_suit_bits(suits) for suits in split(text, "/", self._n)])
+
+    def _trick(self, text: str) -> tuple[int, list[int]]:
+        leader, *cards = text.split(".")
+        if len(cards) > self._n:
+            raise ValueError(f"{len(cards)} cards in a trick of {self._n} seats")
+        return self._seat_or_none(leader), [card_number(name) for name in cards]
+
+    def _who_takes(self, text: str) -> tuple[int, int]:
+        best, winner = split(text, ",", 2)
+        return 0 if best == "-" else 1 << card_number(best), self._seat_or_none(winner)
 
 
 def _targets(state: State) -> State:
     """The cards that count, from the round and what is drawn (BO-9 to BO-14)."""
     row = rounds()[state["round"] - 1]
+    for counts, what in ((row.suit, "suit"), (row.rank, "rank"), (row.card, "card")):
+        if counts and state[f"drawn_{what}"] == NONE:
+            raise ValueError(f"drawn: no {what} is drawn, but it counts in round {state['round']}")
     return {
         "suit_cards": SUIT_CARDS << 16 * state["drawn_suit"] if row.suit else 0,
         "rank_cards": RANK_CARDS << state["drawn_rank"] if row.rank else 0,
@@ -133,8 +167,17 @@ def _cards(first: int, twins: int) -> str:
     return ".".join(names) or "-"
 
 
+def _drawn(text: str) -> tuple[int, int, int]:
+    suit, rank, card = split(text, ",", 3)
+    return (
+        NONE if suit == "-" else place(suit, SUITS),
+        NONE if rank == "-" else place(rank, RANKS),
+        NONE if card == "-" else card_number(card),
+    )
+
+
 def _sets(cards: str) -> tuple[int, int]:
-    return _bits([card_number(name) for name in _items(cards)])
+    return _bits([card_number(name) for name in items(cards)])
 
 
 def _bits(cards: list[int]) -> tuple[int, int]:
@@ -150,31 +193,15 @@ def _suits(bits: int) -> str:
 
 
 def _suit_bits(suits: str) -> int:
-    return sum(1 << SUITS.index(suit) for suit in suits if suit != "-")
+    return sum(1 << place(suit, SUITS) for suit in set(suits) if suit != "-")
 
 
 def _trick(leader: int, cards: list[int]) -> str:
     return ".".join(["-" if leader == NONE else str(leader), *map(card_name, cards)])
 
 
-def _parse_trick(text: str) -> tuple[int, list[int]]:
-    leader, *cards = text.split(".")
-    return NONE if leader == "-" else int(leader), [card_number(name) for name in cards]
-
-
-def _items(text: str) -> list[str]:
-    return [] if text == "-" else text.split(".")
-
-
-def _split(text: str, mark: str, count: int) -> list[str]:
-    parts = text.split(mark)
-    if len(parts) != count:
-        raise ValueError(f"{text!r} has {len(parts)} parts between {mark!r}, {count} are wanted")
-    return parts
-
-
-def _numbers(text: str, count: int) -> list[int]:
-    return _padded([int(value) for value in _split(text, ",", count)])
+def _row(text: str, count: int, low: int, high: int) -> list[int]:
+    return _padded([number(value, low, high) for value in split(text, ",", count)])
 
 
 def _padded(values: list[int]) -> list[int]:

@@ -9,10 +9,8 @@ that led, dice with their faces follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from tavolata.ext.core.face import State
+from tavolata.ext.core.line import Words, items, number, place, split
 from tavolata.ext.mino_dice.dice import (
     COLOURS,
     FACES,
@@ -32,7 +30,6 @@ SEATS_MAX = 6
 COLUMNS = 8  # of a seat's row of dice in the state
 POINTS_MAX = 10_000  # of a hand; totals are within as many for each hand
 
-Value = TypeVar("Value")
 _Trick = tuple[int, list[int], list[int]]  # leader, kinds, faces
 
 
@@ -77,27 +74,23 @@ def format_state(state: State, seat_count: int) -> str:
 
 def parse_state(text: str, seat_count: int) -> State:
     """The fields of a state from its line; ValueError names the word that is wrong."""
-    words: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        words[key] = value
-    return _Line(words, seat_count).state()
+    return _Line(Words(text), seat_count).state()
 
 
 class _Line:
     """The words of a position at a table with ``seat_count`` seats."""
 
-    def __init__(self, words: dict[str, str], seat_count: int) -> None:
-        self._words = words
+    def __init__(self, words: Words, seat_count: int) -> None:
+        self._read = words.read
         self._n = seat_count
 
     def state(self) -> State:
         n = self._n
-        hand = self._read("hand", lambda text: _number(text, 1, hands_of(n)))
-        phase = self._read("phase", _phase)
+        hand = self._read("hand", lambda text: number(text, 1, hands_of(n)))
+        phase = self._read("phase", lambda text: place(text, PHASES))
         leader, kinds, faces = self._read("trick", self._trick)
         last_leader, last_kinds, last_faces = self._read("last", self._last_trick)
-        dice = self._read("dice", lambda text: [_counts(part) for part in _split(text, "/", n)])
+        dice = self._read("dice", lambda text: [_counts(part) for part in split(text, "/", n)])
         taken = self._numbers("taken", 0, HANDS_MAX)
         best = best_place(faces) if faces else 0
         finished = hand - 1 if phase in (BID, ROLL) else hand
@@ -108,13 +101,13 @@ class _Line:
             "faces": sum(1 << face for face in set(faces)),
             "dice": _rows(dice),
             "rolled": _rows(
-                self._read("rolled", lambda text: [_counts(part) for part in _split(text, "/", n)])
+                self._read("rolled", lambda text: [_counts(part) for part in split(text, "/", n)])
             ),
             "kinds": _padded(
                 [sum(1 << kind for kind in range(len(KINDS)) if row[kind]) for row in dice]
             ),
             "voids": _padded(
-                self._read("voids", lambda text: [_colours(part) for part in _split(text, "/", n)])
+                self._read("voids", lambda text: [_colours(part) for part in split(text, "/", n)])
             ),
             "bids": self._read("bids", lambda text: self._bids(text, hand)),
             "trick_kinds": _padded(kinds),
@@ -141,26 +134,18 @@ class _Line:
             "padding": [0, 0, 0, 0],
         }
 
-    def _read(self, key: str, parse: Callable[[str], Value]) -> Value:
-        if key not in self._words:
-            raise ValueError(f"the position has no word {key!r}")
-        try:
-            return parse(self._words[key])
-        except ValueError as error:
-            raise ValueError(f"{key}={self._words[key]}: {error}") from None
-
     def _numbers(self, key: str, low: int, high: int) -> list[int]:
         return self._read(key, lambda text: _row(text, self._n, low, high))
 
     def _seat(self, text: str) -> int:
-        return _number(text, 0, self._n - 1)
+        return number(text, 0, self._n - 1)
 
     def _seat_set(self, text: str) -> int:
-        return sum(1 << self._seat(item) for item in set(_items(text)))
+        return sum(1 << self._seat(item) for item in set(items(text)))
 
     def _bids(self, text: str, hand: int) -> list[int]:
-        bids = _split(text, ",", self._n)
-        return _padded([NONE if bid == "-" else _number(bid, 0, hand) for bid in bids])
+        bids = split(text, ",", self._n)
+        return _padded([NONE if bid == "-" else number(bid, 0, hand) for bid in bids])
 
     def _rounds(self, text: str, finished: int) -> list[list[int]]:
         rows = [
@@ -182,7 +167,7 @@ class _Line:
         leader, *dice = text.split(".")
         if len(dice) > self._n:
             raise ValueError(f"{len(dice)} dice in a trick of {self._n} seats")
-        pairs = [_split(die, ":", 2) for die in dice]
+        pairs = [split(die, ":", 2) for die in dice]
         return (
             self._seat(leader),
             [kind_number(kind) for kind, _ in pairs],
@@ -195,7 +180,7 @@ def _dice(counts: list[int]) -> str:
 
 
 def _counts(text: str) -> list[int]:
-    kinds = [kind_number(name) for name in _items(text)]
+    kinds = [kind_number(name) for name in items(text)]
     return [kinds.count(kind) for kind in range(len(KINDS))]
 
 
@@ -204,7 +189,7 @@ def _set(bits: int, names: tuple[str, ...]) -> str:
 
 
 def _colours(text: str) -> int:
-    kinds = {kind_number(name) for name in _items(text)}
+    kinds = {kind_number(name) for name in items(text)}
     if not kinds <= set(COLOURS):
         raise ValueError(f"colours are {', '.join(KINDS[kind] for kind in COLOURS)}")
     return sum(1 << kind for kind in kinds)
@@ -219,32 +204,8 @@ def _trick(leader: int, kinds: list[int], faces: list[int], count: int) -> str:
     return "-" if leader == NONE else ".".join([str(leader), *dice])
 
 
-def _phase(text: str) -> int:
-    if text not in PHASES:
-        raise ValueError(f"phases are {', '.join(PHASES)}")
-    return PHASES.index(text)
-
-
-def _items(text: str) -> list[str]:
-    return [] if text == "-" else text.split(".")
-
-
-def _split(text: str, mark: str, count: int) -> list[str]:
-    parts = text.split(mark)
-    if len(parts) != count:
-        raise ValueError(f"{text!r} has {len(parts)} parts between {mark!r}, {count} are wanted")
-    return parts
-
-
-def _number(text: str, low: int, high: int) -> int:
-    value = int(text)
-    if not low <= value <= high:
-        raise ValueError(f"{value} is not {low} to {high}")
-    return value
-
-
 def _row(text: str, count: int, low: int, high: int) -> list[int]:
-    return _padded([_number(value, low, high) for value in _split(text, ",", count)])
+    return _padded([number(value, low, high) for value in split(text, ",", count)])
 
 
 def _rows(rows: list[list[int]]) -> list[list[int]]:
