@@ -32,11 +32,14 @@ cdef class ExactDealer:
 
         classes: per class the item numbers (0..255) in it, repeated for identical items;
         sizes: items each place holds; allowed: per place the set of class indices it may hold.
-        Raises NoDeal if nothing fits, ValueError for shapes beyond the limits of dealer.pxd.
+        Raises NoDeal if nothing fits, ValueError for sizes below 0 and shapes beyond the limits of
+        dealer.pxd.
         """
         self.item_count = sum(len(items) for items in classes)
         if self.item_count != sum(sizes):
             raise NoDeal(f"{self.item_count} unseen items for places that hold {sum(sizes)}")
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"sizes are {sizes}; allowed: 0 and more")
         if self.item_count > ITEMS_MAX or len(sizes) > PLACES_MAX:
             raise ValueError(f"at most {ITEMS_MAX} items and {PLACES_MAX} places")
         merged = self._merge_classes(classes, sizes, allowed)

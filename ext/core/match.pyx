@@ -188,7 +188,8 @@ cdef class Match:
         """Deal the next round where one has ended, close the match, number and hash what happened."""
         cdef int32_t words[2 * SEATS_MAX]
         cdef int i, round_start = self.round_start
-        while self.game.horizon(self.state) and not self.game.over(self.state):
+        # A log that could not grow has an entry without a size: it can't be counted.
+        while not self.log.out_of_memory and self.game.horizon(self.state) and not self.game.over(self.state):
             round_start = self._count_events()
             self.game.advance(self.state, &self.chance, &self.log)
         if self.game.over(self.state):

@@ -199,6 +199,11 @@ def test_shapes_beyond_the_limits_are_refused(problem: Problem) -> None:
         ExactDealer(*problem)
 
 
+def test_no_place_holds_less_than_nothing() -> None:
+    with pytest.raises(ValueError, match=r"sizes are \[3, -1\]; allowed: 0 and more"):
+        ExactDealer([[1, 2]], [3, -1], [{0}, {0}])
+
+
 def test_nothing_to_deal_is_a_deal() -> None:
     assert ExactDealer([], [], []).sample_places(1, 2) == [[], []]
     assert ExactDealer([[], []], [0, 0], [{0}, {1}]).sample_places(1, 1) == [[]]
