@@ -32,7 +32,14 @@ from tests.reference.chance import below, stream_words
 DOC = Path(__file__).parents[2] / "docs" / "replay-format.md"
 KINDS = ["minotaur", "griffin", "mermaid", "red", "yellow", "purple", "gray"]
 FACES = ["minotaur", "griffin", "mermaid", "flag", "1", "2", "3", "4", "5", "6", "7"]
-TABLES = [("bouillabaisse", 2), ("bouillabaisse", 4), ("bouillabaisse", 7), ("mino_dice", 3)]
+TABLES = [
+    ("bids", 4),
+    ("bids", 6),
+    ("bouillabaisse", 2),
+    ("bouillabaisse", 4),
+    ("bouillabaisse", 7),
+    ("mino_dice", 3),
+]
 PROMISE = Fairness(
     table_id="t",
     commitment=bytes(range(32)),
@@ -48,6 +55,8 @@ def played(game_id: str, seats: int, *, actions: int = 10_000, fairness: bool = 
     chance = random.Random(seats)
     spec = GAMES[game_id]
     options = {option.name: option.values[-1] for option in spec.options if option.values}
+    if game_id == "bids":
+        options |= {"surprise": True, "lowest": True, "thief": True}
     commitment = PROMISE.commitment.hex() if fairness else ""
     match = Match(spec.make(seats, options), chance.randbytes(32), commitment=commitment)
     while not match.over and match.decision_count < actions:
@@ -214,13 +223,20 @@ class Page:
 
     def item(self, name: str) -> int:
         """The number of a card or a kind of die."""
+        if self.game_id == "bids":
+            special = ["2X", "-5", "Surprise", "Lowest", "Thief", "Ally"]
+            if name in special:
+                return 70 + special.index(name)
+            return 14 * "RGBYK".index(name[0]) + int(name[1:]) - 1
         if self.game_id == "bouillabaisse":
             return 16 * "CDHS".index(name[1]) + "23456789TJQKA".index(name[0])
         return KINDS.index(name)
 
     def action(self, text: str) -> int:
-        verb, what = text.split()
-        if verb == "bid":
+        verb, *seat, what = text.split()
+        if verb == "steal":
+            return 76 + 16 * int(seat[0]) + (14 if what == "-5" else int(what[1:]) - 1)
+        if verb == "bid" and self.game_id == "mino_dice":
             return int(what)
         return self.item(what) + (16 if verb == "roll" else 0)
 
