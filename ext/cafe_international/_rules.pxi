@@ -300,6 +300,7 @@ cdef class Rules(Game):
 
     cdef void apply(self, void* state, int seat, int action, Chance* chance, EventLog* log) noexcept nogil:
         cdef State* s = <State*> state
+        s.passes = 0                    # CI-20: any action restarts the count
         if s.phase == LIMIT:
             self.lower_limit(s, action - LOWER, log)
         elif s.phase == BIRTHDAY:
@@ -511,7 +512,6 @@ cdef class Rules(Game):
     cdef void end_turn(self, State* s, EventLog* log) noexcept nogil:
         """CI-21 ends the match; else the next seat that can do anything has its turn (CI-20)."""
         clear_turn(s)
-        s.passes = 0
         if self.is_finished(s):
             self.count_hands(s, log)
             return
