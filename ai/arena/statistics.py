@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -31,8 +32,8 @@ class Standing:
     """One player over all deals."""
 
     label: str
-    matches: int
-    seats: int
+    matches: int  # in which it had a seat or more
+    seats: int  # of a match
     win_share: Interval  # per seat held; fair_share is par
     fair_share: float
     place: Interval
@@ -75,13 +76,20 @@ def interval(values: Sequence[float]) -> Interval:
 
 def standings(deals: Iterable[list[MatchResult]]) -> tuple[list[Standing], list[Comparison]]:
     """Players by mean utility, best first, and every pair of them compared."""
-    rows = [[seat for match in deal for seat in match.seats] for deal in deals]
+    results = list(deals)
+    rows = [[seat for match in deal for seat in match.seats] for deal in results]
     seat_count = len({seat.seat for seat in rows[0]})
+    played = Counter(
+        label
+        for deal in results
+        for match in deal
+        for label in {seat.label for seat in match.seats}
+    )
     labels = sorted({seat.label for deal in rows for seat in deal})
     by_label = {
         label: [[seat for seat in deal if seat.label == label] for deal in rows] for label in labels
     }
-    table = [_standing(label, by_label[label], seat_count) for label in labels]
+    table = [_standing(label, by_label[label], played[label], seat_count) for label in labels]
     table.sort(key=lambda row: -row.utility.mean)
     order = [row.label for row in table]
     pairs = [
@@ -96,12 +104,14 @@ def _means(deals: list[list[SeatResult]], field: str) -> list[float]:
     return [fmean(getattr(seat, field) for seat in deal) for deal in deals]
 
 
-def _standing(label: str, deals: list[list[SeatResult]], seat_count: int) -> Standing:
+def _standing(
+    label: str, deals: list[list[SeatResult]], matches: int, seat_count: int
+) -> Standing:
     seats = [seat for deal in deals for seat in deal]
     decisions = sum(seat.decisions for seat in seats) or 1
     return Standing(
         label=label,
-        matches=len(seats),
+        matches=matches,
         seats=seat_count,
         win_share=interval(_means(deals, "won")),
         fair_share=1 / seat_count,

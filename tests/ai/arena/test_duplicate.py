@@ -124,6 +124,16 @@ def test_players_are_compared_deal_by_deal() -> None:
     assert pairs[0].utility.excludes_zero
 
 
+def test_matches_are_counted_once_however_many_seats_a_player_has_in_them() -> None:
+    deal = [
+        result(0, 0, ("a", 0.2), ("b", 0.1), ("a", 0.2)),
+        result(0, 1, ("b", 0.3), ("a", 0.4), ("b", 0.3)),
+    ]
+    table, _ = standings([deal, [result(1, 0, ("b", 0.3), ("b", 0.3), ("b", 0.3)), deal[0]]])
+    assert {row.label: row.matches for row in table} == {"a": 3, "b": 4}
+    assert {row.seats for row in table} == {3}
+
+
 def test_one_deal_shows_nothing() -> None:
     assert interval([0.5]).half_width == inf
     assert not interval([0.5]).excludes_zero
