@@ -104,9 +104,7 @@ def _means(deals: list[list[SeatResult]], field: str) -> list[float]:
     return [fmean(getattr(seat, field) for seat in deal) for deal in deals]
 
 
-def _standing(
-    label: str, deals: list[list[SeatResult]], matches: int, seat_count: int
-) -> Standing:
+def _standing(label: str, deals: list[list[SeatResult]], matches: int, seat_count: int) -> Standing:
     seats = [seat for deal in deals for seat in deal]
     decisions = sum(seat.decisions for seat in seats) or 1
     return Standing(
