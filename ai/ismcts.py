@@ -50,8 +50,10 @@ class IsmctsPlayer:
     def decide(
         self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
     ) -> Decision:
-        """The action to take. A single legal action is taken without a search."""
-        if len(observation.legal_actions) == 1:
+        """The action to take. A single legal action is taken without a search, unless the time
+        that takes would tell others that there was no choice."""
+        hides = observation.game.spec.hides_single_actions
+        if len(observation.legal_actions) == 1 and not hides:
             return Decision(observation.legal_actions[0])
         return self.analyse(observation, limits, seed=seed, stop=stop)
 

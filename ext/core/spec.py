@@ -131,6 +131,7 @@ class GameSpec:
     check: Callable[[int, Options], None] = _nothing_refused
     search: SearchHints = SearchHints()
     low_wins: bool = False
+    hides_single_actions: bool = False  # whether a seat has a choice is secret: think in any case
     summary: str = ""  # what the game is, in a sentence or two for people
 
     def complete(self, seat_count: int, options: Mapping[str, OptionValue]) -> Options:

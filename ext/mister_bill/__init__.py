@@ -26,6 +26,7 @@ SPEC = GameSpec(
     options=options_of("mister_bill"),
     build=build,
     search=SearchHints(rule_playouts=True),
+    hides_single_actions=True,  # MB-10
     summary=(
         "An Old-Maid game with waiters: lay down pairs, let waiters move cards between hands, and "
         "don't be the one who is left with the bill. Two rounds in pairs, one alone."

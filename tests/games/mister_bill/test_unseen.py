@@ -9,7 +9,9 @@ from random import Random
 
 import pytest
 
-from tavolata.ai.player import observe
+from tavolata.ai.player import Limits, observe
+from tavolata.ai.players import player_spec
+from tavolata.ai.stop import Stop
 from tavolata.ext.core.match import Position
 from tavolata.ext.mister_bill.cards import KINDS
 from tavolata.ext.mister_bill.worlds import NoDeal, Worlds, satisfies
@@ -152,6 +154,24 @@ def test_other_seats_know_what_everybody_knows_in_a_sampled_world(number: int) -
                 for holder in range(seats):
                     row = bytes(world["facts"][observer][holder])
                     assert satisfies(row, world["hands"][holder])
+
+
+@pytest.mark.parametrize("name", ["ismcts", "flat"])
+def test_a_search_takes_as_long_where_there_is_nothing_to_decide(name: str) -> None:
+    """MB-10: else the time that an answer takes tells that a seat holds no waiter."""
+    match = new_fast("mister_bill", 4, {}, seed_bytes(1)).match
+    alone = 0
+    while not match.over and alone < 10:
+        seat = match.to_act[0]
+        if match.legal(seat) == (0,):
+            player = player_spec(name).make(match.game)
+            decision = player.decide(
+                observe(match, seat), Limits(iterations=50), seed=1, stop=Stop()
+            )
+            assert (decision.action, decision.iterations) == (0, 50)
+            alone += 1
+        match.play(seat, match.legal(seat)[0])
+    assert alone == 10
 
 
 def test_open_gifts_of_other_seats_are_withdrawn_and_change_no_decision() -> None:
