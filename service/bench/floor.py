@@ -13,6 +13,7 @@ from tavolata.ext.core.cpu import level
 
 FLAGS = {"base": (), "v3": ("-march=x86-64-v3",)}
 PLAYOUTS = 500_000
+MOVES = 52  # cards played in one of its playouts
 
 
 class NoCompiler(RuntimeError):
