@@ -120,6 +120,10 @@ def step(event: game_pb2.GameEvent, room: Room) -> str:
             return f"{room.who(put.seat)} {guest(put.guest)} at the bar {put.points:+}"
         case "swapped":
             return f"{room.who(game.swapped.seat)} takes {guest(game.swapped.joker)}"
+        case "table_completed":
+            return f"{table_name(game.table_completed.table)} full"
+        case "limit_lowered":
+            return f"limit {game.limit_lowered.limit}"
         case "drew":
             return f"{room.who(game.drew.seat)} draws {guests(game.drew.guests)}"
     return ""
