@@ -60,7 +60,9 @@ def test_every_cell_of_the_drawing_is_where_the_board_has_it() -> None:
 
 def test_guests_are_drawn_by_nation_and_sex() -> None:
     board = Board(view_with(guests={8: "italy_woman", 45: "joker_man as turkey", 1: "joker_woman"}))
-    cells = " ".join(board.drawing().splitlines()[:13]).replace("[", " [").split()
+    cells = (
+        " ".join(board.drawing().splitlines()[:13]).replace("[", " [").replace("]", "] ").split()
+    )
     assert {"ITw", "JOm:TR", "JOw"} <= set(cells)
     assert not {"8", "45", "1"} & set(cells)
 
