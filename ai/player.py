@@ -65,9 +65,9 @@ class Observation:
         events: list[object] = []
         at = 0
         while at < len(words):
-            size, kind, public = words[at : at + 3]
-            shown = tuple(words[at + 3 : at + 3 + public])
-            secret = tuple(words[at + 3 + public : at + size]) or None
+            size, kind, seen, public = words[at : at + 4]
+            shown = tuple(words[at + 4 : at + 4 + public])
+            secret = tuple(words[at + 4 + public : at + size]) if seen else None
             events.append(self.game.event(kind, shown, secret))
             at += size
         return tuple(events)

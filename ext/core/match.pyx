@@ -298,10 +298,14 @@ cdef class Match:
         ]
 
     def event_words(self, int viewer, int after=0) -> bytes:
-        """The same events as machine words with the secret words left out: ``[size, kind, public
-        count, public..., secret...]``, for players that read them without Python objects."""
+        """The same events as machine words, for players that read them without Python objects.
+
+        An event is ``[size, kind, seen, public count, public..., secret...]``; seen is 1 for who may
+        see the secret words, even if there are none, and 0 for whom they are left out.
+        """
         cdef list parts = []
-        cdef int32_t head[3]
+        cdef int32_t head[4]
+        cdef bint seen
         cdef int number
         cdef size_t at, size
         cdef int public
@@ -312,11 +316,13 @@ cdef class Match:
             public = self.log.words[at + 4]
             if public < 0:
                 public = <int> size - 5
-            if not may_see(self.log.words[at + 3], viewer):
+            seen = may_see(self.log.words[at + 3], viewer)
+            if not seen:
                 size = 5 + public
-            head[0] = <int32_t> size - 2
+            head[0] = <int32_t> size - 1
             head[1] = self.log.words[at + 2]
-            head[2] = public
+            head[2] = seen
+            head[3] = public
             parts.append((<uint8_t*> head)[:sizeof(head)])
             parts.append((<uint8_t*> (self.log.words + at + 5))[:(size - 5) * sizeof(int32_t)])
         return b"".join(parts)

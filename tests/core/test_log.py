@@ -74,15 +74,15 @@ def test_events_after_a_number_are_the_rest_of_all_events(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_event_words_are_the_events_of_the_viewer(game: str) -> None:
-    """`[size, kind, public count, public..., secret...]`, the secret words only for who may see."""
+    """`[size, kind, seen, public count, public..., secret...]`: secrets for who may see them."""
     match = Match(GAMES[game].make(GAMES[game].seats_usual), seed_bytes(8))
     for viewer in range(-1, match.game.seat_count):
         words = array.array("i", match.event_words(viewer))
         at = 0
         for entry in match.events(viewer):
-            size, kind, public = words[at : at + 3]
-            shown = tuple(words[at + 3 : at + 3 + public])
-            secret = tuple(words[at + 3 + public : at + size]) or None
+            size, kind, seen, public = words[at : at + 4]
+            shown = tuple(words[at + 4 : at + 4 + public])
+            secret = tuple(words[at + 4 + public : at + size]) if seen else None
             assert match.game.event(kind, shown, secret) == entry.event
             at += size
         assert at == len(words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from pathlib import Path
 from typing import Any
 
@@ -72,17 +71,10 @@ async def test_calls_are_answered_while_searches_fill_all_cores(tmp_path: Path) 
             made = await house.create([searcher(think_time=Duration(seconds=25))] * 2)
             await house.start(made.table.table_id, made.token)
         sitting = await house.sitting(2)
-        lags = []
-        playing = asyncio.create_task(house.play_on(sitting, 20))
-        while not playing.done():
-            begun = time.perf_counter()
-            await asyncio.sleep(0.002)
-            lags.append(time.perf_counter() - begun)
-        assert await playing == 20
+        assert await house.play_on(sitting, 20) == 20
+        # A search that held the interpreter's lock would have come to its end before.
         assert house.server is not None
         assert house.server.core.ai_seats.thinking_count == 2
-        # A search that held the interpreter's lock would keep the loop waiting for all its time.
-        assert max(lags) < 25
 
 
 async def test_a_seat_answers_no_sooner_than_its_pace_says(house: House) -> None:
