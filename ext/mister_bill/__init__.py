@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, options_of
 from tavolata.ext.mister_bill.face import MisterBillFace
 
 
@@ -25,7 +25,6 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("mister_bill"),
     build=build,
-    search=SearchHints(rule_playouts=True),
     hides_single_actions=True,  # MB-10
     summary=(
         "An Old-Maid game with waiters: lay down pairs, let waiters move cards between hands, and "

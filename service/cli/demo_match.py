@@ -200,8 +200,8 @@ class Played:
             )
             self.console.print(f"Seat {each.seat}: {who}, {what}")
         self.console.print(
-            "In brackets: the iterations of the search behind an AI player's decision; none where "
-            "only one action was legal.",
+            "In brackets: the iterations of the search behind an AI player's decision; none where it "
+            "took none.",
             style="dim",
         )
 
