@@ -200,8 +200,7 @@ class Played:
             )
             self.console.print(f"Seat {each.seat}: {who}, {what}")
         self.console.print(
-            "In brackets: the iterations of the search behind an AI player's decision; none where it "
-            "took none.",
+            "In brackets: the iterations of the search behind an AI player's decision, if it took one.",
             style="dim",
         )
 
