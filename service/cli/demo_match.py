@@ -200,7 +200,7 @@ class Played:
             )
             self.console.print(f"Seat {each.seat}: {who}, {what}")
         self.console.print(
-            "In brackets: the iterations of the search behind an AI player's decision, if it took one.",
+            "In brackets: the iterations of the search behind an AI player's decision, if any.",
             style="dim",
         )
 
