@@ -18,10 +18,12 @@ from multiprocessing.pool import Pool as ProcessPool
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
 from tests.games.dealing import Fit, Judge, expected_worlds, fit, sampled_worlds, small_spots, spots
+from tests.games.facts import JUDGED, FactsJudge
 from tests.games.positions import OPEN_HANDS, random_points
 from tests.games.tables import Setting, covering_settings
 
-WORLDS_A_SPOT = 50
+WORLDS_A_SPOT = 50  # judged by replaying them in the reference
+NOTED_A_SPOT = 1_950  # further ones judged by what the table could have noted down (facts.py)
 POSITIONS = 50
 BATCH = 8  # matches handed out at a time
 DEALS_MAX = 3_000
@@ -97,21 +99,22 @@ def _fit_of(game: str, number: int) -> Fit:
 
 
 def _contradictions(pool: ProcessPool, game: str, samples: int) -> bool:
-    """Worlds sampled all over random matches, judged by the reference."""
+    """Worlds sampled all over random matches, judged by the reference and by noted facts."""
     started = time.perf_counter()
-    judged = wrong = 0
+    replayed = noted = wrong = 0
     tasks = _tasks(game)
-    while judged < samples:
+    while replayed + noted < samples:
         # An endless iterator can't go to the pool: it would be read to its end first.
-        for count, problems in pool.map(_judge_match, islice(tasks, BATCH), chunksize=1):
-            judged += count
+        for count, more, problems in pool.map(_judge_match, islice(tasks, BATCH), chunksize=1):
+            replayed += count
+            noted += more
             wrong += len(problems)
             for problem in problems[:3]:
                 print(problem, file=sys.stderr)
     seconds = time.perf_counter() - started
     print(
-        f"{game}: {judged} sampled worlds judged, {wrong} contradict what was seen (goal 0), "
-        f"{seconds:.0f} s",
+        f"{game}: {replayed} sampled worlds judged by replaying, {noted} by noted facts, "
+        f"{wrong} contradict what was seen (goal 0), {seconds:.0f} s",
         flush=True,
     )
     return wrong == 0
@@ -122,17 +125,24 @@ def _tasks(game: str) -> Iterator[Task]:
         yield game, setting, 9_000 + number
 
 
-def _judge_match(task: Task) -> tuple[int, list[str]]:
-    """Worlds judged at positions of one match, and those that don't fit."""
+def _judge_match(task: Task) -> tuple[int, int, list[str]]:
+    """Worlds of one match judged by replaying and by noted facts, and those that don't fit."""
     game, setting, seed = task
-    judged, problems = 0, []
+    replayed = noted = 0
+    problems = []
     for spot in spots(game, setting, seed, share=0.05, mostly_first=seed % 2 == 0):
         judge = Judge(spot)
         for world, times in sampled_worlds(spot, WORLDS_A_SPOT, seed).items():
-            judged += times
+            replayed += times
             if not judge.fits(world):
                 problems.append(f"{world} does not fit: {spot}")
-    return judged, problems
+        if game in JUDGED:
+            facts = FactsJudge(spot.history)
+            for world, times in sampled_worlds(spot, NOTED_A_SPOT, seed + 1).items():
+                noted += times
+                if not facts.fits(world):
+                    problems.append(f"{world} is not what was noted: {spot}")
+    return replayed, noted, problems
 
 
 if __name__ == "__main__":
