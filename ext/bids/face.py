@@ -73,7 +73,7 @@ class BidsFace:
         return card_name(item)
 
     def why_illegal(self, state: State, seat: int, action: int) -> Refusal:
-        """BI-16 to BI-18: a theft that is not to be made; G-2: not now, not held, or nothing."""
+        """BI-16, BI-17: another seat is to be robbed; G-2: not now, not held, or nothing."""
         theft = theft_of(action)
         if theft is None and not 0 <= action < CARD_COUNT:
             return Refusal("G-2", f"action {action} is no card and no theft")
@@ -82,13 +82,14 @@ class BidsFace:
                 return Refusal("G-2", f"seat {seat} has to bid a card; there is no theft now")
             return Refusal("G-2", f"seat {seat} does not hold {card_name(action)}")
         if theft is None:
-            return Refusal("BI-16", f"seat {seat} has to steal a card before the next bid")
+            return Refusal("G-2", f"seat {seat} has to steal a card before the next bid")
         return self._why_no_theft(state, *theft)
 
     def _why_no_theft(self, state: State, victim: int, card: int) -> Refusal:
+        name = card_name(card)
+        if victim >= self.seat_count or name not in cards_of(0, state["won"][victim]):
+            return Refusal("G-2", f"seat {victim} has no {name} to steal")
         robbed = " or ".join(f"seat {seat}" for seat in seats_of(state["victims"]))
-        if state["victims"] >> victim & 1:
-            return Refusal("BI-18", f"{card_name(card)} can't be stolen from seat {victim}")
         return Refusal(self._rule_of_victims(state), f"the theft is from {robbed}")
 
     def _rule_of_victims(self, state: State) -> str:
