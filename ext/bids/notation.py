@@ -11,10 +11,8 @@ start with the seat that led.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from tavolata.ext.bids.deck import ALLY, FIRST_BLACK, card_name, card_number
+from tavolata.ext.core import line
 from tavolata.ext.core.face import State
 
 NONE = 255
@@ -27,7 +25,6 @@ HIDDEN = "*"  # a card of the pile that is not to be seen
 POINTS_MAX = 1_000  # of a round; totals are within as many for each round
 LOWEST_WORDS = ("no", "yes", "next", "yes,next")  # in force; from the next trick on
 
-Value = TypeVar("Value")
 _Trick = tuple[int, list[int]]  # leader, cards
 
 
@@ -85,43 +82,39 @@ def format_state(state: State, seat_count: int) -> str:
 
 def parse_state(text: str, seat_count: int) -> State:
     """The fields of a state from its line; ValueError names the word that is wrong."""
-    words: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        words[key] = value
-    return _Line(words, seat_count).state()
+    return _Line(text, seat_count).state()
 
 
-class _Line:
+class _Line(line.Words):
     """The words of a position at a table with ``seat_count`` seats."""
 
-    def __init__(self, words: dict[str, str], seat_count: int) -> None:
-        self._words = words
+    def __init__(self, text: str, seat_count: int) -> None:
+        super().__init__(text)
         self._n = seat_count
 
     def state(self) -> State:
         n = self._n
-        number = self._read("round", lambda text: _number(text, 1, ROUNDS_MAX))
-        phase = self._read("phase", lambda text: _word(text, PHASES))
+        number = self.read("round", lambda text: line.number(text, 1, ROUNDS_MAX))
+        phase = self.read("phase", lambda text: line.place(text, PHASES))
         finished = number - 1 if phase in (BID, THEFT) else number
-        hands = self._read("hands", lambda text: [_bits(part) for part in _split(text, "/", n)])
-        played, played_black = self._read("played", _bits)
-        pile, pile_size, pile_known = self._read("pile", _parse_pile)
-        leader, bids = self._read("trick", self._trick)
-        last_leader, last_bids = self._read("last", self._last_trick)
-        lowest = self._read("lowest", lambda text: _word(text, LOWEST_WORDS))
-        ally, ally_winner = self._read("allies", self._allies)
-        won = self._read("won", lambda text: [_bits(part)[1] for part in _split(text, "/", n)])
+        hands = self.read("hands", lambda text: [_bits(part) for part in line.split(text, "/", n)])
+        played, played_black = self.read("played", _bits)
+        pile, pile_size, pile_known = self.read("pile", _parse_pile)
+        leader, bids = self.read("trick", self._trick)
+        last_leader, last_bids = self.read("last", self._last_trick)
+        lowest = self.read("lowest", lambda text: line.place(text, LOWEST_WORDS))
+        ally, ally_winner = self.read("allies", self._allies)
+        won = self.read("won", lambda text: [_bits(part)[1] for part in line.split(text, "/", n)])
         return {
             "hand": _padded([coloured for coloured, _ in hands]),
             "black": _padded([black for _, black in hands]),
-            "left_over": self._read("left", lambda text: _bits(text)[0]),
+            "left_over": self.read("left", lambda text: _bits(text)[0]),
             "played": played,
             "played_black": played_black,
             "won": _padded(won),
             "totals": self._numbers("totals", POINTS_MAX * ROUNDS_MAX),
             "points": self._numbers("points", POINTS_MAX),
-            "round_points": self._read("rounds", lambda text: self._rounds(text, finished)),
+            "round_points": self.read("rounds", lambda text: self._rounds(text, finished)),
             "pile": pile,
             "pile_size": pile_size,
             "pile_known": pile_known,
@@ -130,54 +123,46 @@ class _Line:
             "leader": leader,
             "last_bids": _padded(last_bids),
             "last_leader": last_leader,
-            "last_centre": self._read("last_centre", _card_or_none),
-            "last_winner": self._read("winner", self._seat_or_none),
+            "last_centre": self.read("last_centre", _card_or_none),
+            "last_winner": self.read("winner", self._seat_or_none),
             "tricks_won": self._counts("tricks"),
-            "tricks_played": self._read("ended", lambda text: _number(text, 0, 10)),
+            "tricks_played": self.read("ended", lambda text: line.number(text, 0, 10)),
             "minus_fives": self._counts("minus_fives"),
             "lucky": self._counts("lucky"),
-            "blacks_held": self._read("blacks", lambda text: _number(text, 0, SEATS_MAX)),
+            "blacks_held": self.read("blacks", lambda text: line.number(text, 0, SEATS_MAX)),
             "lowest": lowest & 1,
             "lowest_next": lowest >> 1,
-            "centre": self._read("centre", _card_or_none),
-            "winning": self._read("winning", self._seat_or_none),
-            "victims": self._read("victims", self._seat_set),
+            "centre": self.read("centre", _card_or_none),
+            "winning": self.read("winning", self._seat_or_none),
+            "victims": self.read("victims", self._seat_set),
             "ally": ally,
             "ally_winner": ally_winner,
-            "seat": self._read("seat", self._seat),
-            "first_leader": self._read("first", self._seat),
+            "seat": self.read("seat", self._seat),
+            "first_leader": self.read("first", self._seat),
             "round": number,
             "phase": phase,
             "padding": [0] * 6,
         }
 
-    def _read(self, key: str, parse: Callable[[str], Value]) -> Value:
-        if key not in self._words:
-            raise ValueError(f"the position has no word {key!r}")
-        try:
-            return parse(self._words[key])
-        except ValueError as error:
-            raise ValueError(f"{key}={self._words[key]}: {error}") from None
-
     def _numbers(self, key: str, most: int) -> list[int]:
-        return self._read(key, lambda text: _row(text, self._n, -most, most))
+        return self.read(key, lambda text: _row(text, self._n, -most, most))
 
     def _counts(self, key: str) -> list[int]:
-        return self._read(key, lambda text: _row(text, self._n, 0, ROUNDS_MAX))
+        return self.read(key, lambda text: _row(text, self._n, 0, ROUNDS_MAX))
 
     def _seat(self, text: str) -> int:
-        return _number(text, 0, self._n - 1)
+        return line.number(text, 0, self._n - 1)
 
     def _seat_or_none(self, text: str) -> int:
         return NONE if text == "-" else self._seat(text)
 
     def _seat_set(self, text: str) -> int:
-        return sum(1 << self._seat(item) for item in set(_items(text)))
+        return sum(1 << self._seat(item) for item in set(line.items(text)))
 
     def _allies(self, text: str) -> tuple[int, int]:
         if text == "-":
             return NONE, NONE
-        ally, winner = _split(text, ",", 2)
+        ally, winner = line.split(text, ",", 2)
         return self._seat(ally), self._seat(winner)
 
     def _rounds(self, text: str, finished: int) -> list[list[int]]:
@@ -213,7 +198,9 @@ def _pile(state: State) -> str:
 def _parse_pile(text: str) -> tuple[list[int], int, int]:
     hidden, _, bottom = text.partition("+")
     known = bottom.split(".") if bottom else []
-    cards = [NONE if name == HIDDEN else card_number(name) for name in [*_items(hidden), *known]]
+    cards = [
+        NONE if name == HIDDEN else card_number(name) for name in [*line.items(hidden), *known]
+    ]
     if len(cards) > PILE_MAX:
         raise ValueError(f"{len(cards)} cards in a pile of at most {PILE_MAX}")
     if any(card < FIRST_BLACK for card in cards):
@@ -228,7 +215,7 @@ def _set(coloured: int, black: int) -> str:
 
 def _bits(text: str) -> tuple[int, int]:
     """The two words of a set of cards."""
-    bits = sum(1 << card_number(name) for name in set(_items(text)))
+    bits = sum(1 << card_number(name) for name in set(line.items(text)))
     return bits & (1 << FIRST_BLACK) - 1, bits >> FIRST_BLACK
 
 
@@ -248,32 +235,8 @@ def _trick(leader: int, cards: list[int]) -> str:
     return "-" if leader == NONE else ".".join([str(leader), *map(card_name, cards)])
 
 
-def _word(text: str, words: tuple[str, ...]) -> int:
-    if text not in words:
-        raise ValueError(f"allowed are {', '.join(words)}")
-    return words.index(text)
-
-
-def _items(text: str) -> list[str]:
-    return [] if text == "-" else text.split(".")
-
-
-def _split(text: str, mark: str, count: int) -> list[str]:
-    parts = text.split(mark)
-    if len(parts) != count:
-        raise ValueError(f"{text!r} has {len(parts)} parts between {mark!r}, {count} are wanted")
-    return parts
-
-
-def _number(text: str, low: int, high: int) -> int:
-    value = int(text)
-    if not low <= value <= high:
-        raise ValueError(f"{value} is not {low} to {high}")
-    return value
-
-
 def _row(text: str, count: int, low: int, high: int) -> list[int]:
-    return _padded([_number(value, low, high) for value in _split(text, ",", count)])
+    return _padded([line.number(value, low, high) for value in line.split(text, ",", count)])
 
 
 def _padded(values: list[int]) -> list[int]:

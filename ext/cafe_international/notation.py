@@ -9,7 +9,7 @@ the turn's guests with their chairs and what they scored at each of its tables, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 from tavolata.ext.cafe_international.board import (
@@ -27,6 +27,7 @@ from tavolata.ext.cafe_international.board import (
     kind_number,
     nation_number,
 )
+from tavolata.ext.core import line
 from tavolata.ext.core.face import State
 
 NONE = 255
@@ -87,24 +88,22 @@ def birthday_word(state: State) -> str:
 
 def parse_state(text: str, seat_count: int) -> State:
     """The fields of a state from its line; ValueError names the word that is wrong."""
-    words: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        words[key] = value
-    return _Line(words, seat_count).state()
+    return _Line(text, seat_count).state()
 
 
-class _Line:
+class _Line(line.Words):
     """The words of a position at a table with ``seat_count`` seats."""
 
-    def __init__(self, words: dict[str, str], seat_count: int) -> None:
-        self._words = words
+    def __init__(self, text: str, seat_count: int) -> None:
+        super().__init__(text)
         self._n = seat_count
 
     def state(self) -> State:
-        guests = self._read("chairs", _chairs)
-        hands = self._read("hands", lambda text: [_kinds(part) for part in self._split(text, "/")])
-        bar = self._read("bar", lambda text: _at_most(_kinds(text), len(BAR)))
+        guests = self.read("chairs", _chairs)
+        hands = self.read(
+            "hands", lambda text: [_kinds(part) for part in line.split(text, "/", self._n)]
+        )
+        bar = self.read("bar", lambda text: _at_most(_kinds(text), len(BAR)))
         bag = _unseen(
             [
                 *(kind for kind, _ in guests.values()),
@@ -112,11 +111,11 @@ class _Line:
                 *(kind for hand in hands for kind in hand),
             ]
         )
-        seated = self._read("seated", lambda text: _at_most(_seated_guests(text), GUESTS_MAX))
-        completed = self._read("completed", lambda text: _at_most(_tables(text), COMPLETED_MAX))
-        parties = self._read("parties", lambda text: sum(1 << table for table in _tables(text)))
-        out = self._read("out", self._seats)
-        birthday, nation = self._read("birthday", _birthday)
+        seated = self.read("seated", lambda text: _at_most(_seated_guests(text), GUESTS_MAX))
+        completed = self.read("completed", lambda text: _at_most(_tables(text), COMPLETED_MAX))
+        parties = self.read("parties", lambda text: sum(1 << table for table in _tables(text)))
+        out = self.read("out", self._seats)
+        birthday, nation = self.read("birthday", _birthday)
         women, men, natives = _counts(guests)
         return {
             "free": _words(set(range(len(CHAIR_TABLES))) - set(guests)),
@@ -149,7 +148,7 @@ class _Line:
             "hand_sizes": _padded([len(hand) for hand in hands], 0),
             "limits": self._numbers("limits", 0, 5),
             "bag": bag,
-            "order": self._read("bag", lambda text: _order(text, bag)),
+            "order": self.read("bag", lambda text: _order(text, bag)),
             "bag_size": sum(bag),
             "bar": bar + [0] * (len(BAR) - len(bar)),
             "bar_count": len(bar),
@@ -162,41 +161,29 @@ class _Line:
             "seated_count": len(seated),
             "completed": _filled(completed, COMPLETED_MAX),
             "completed_count": len(completed),
-            "opening": self._read("opening", lambda text: _number(text, 0, 1)),
-            "lone": self._read("lone", lambda text: NONE if text == "-" else chair_number(text)),
+            "opening": self.read("opening", lambda text: line.number(text, 0, 1)),
+            "lone": self.read("lone", lambda text: NONE if text == "-" else chair_number(text)),
             "birthday": birthday,
             "birthday_nation": nation,
-            "passes": self._read("passes", lambda text: _number(text, 0, self._n)),
-            "seat": self._read("active", self._seat),
-            "phase": self._read("phase", _phase),
+            "passes": self.read("passes", lambda text: line.number(text, 0, self._n)),
+            "seat": self.read("active", self._seat),
+            "phase": self.read("phase", lambda text: line.place(text, PHASES)),
             "padding": [0, 0, 0, 0],
         }
 
-    def _read(self, key: str, parse: Callable[[str], Value]) -> Value:
-        if key not in self._words:
-            raise ValueError(f"the position has no word {key!r}")
-        try:
-            return parse(self._words[key])
-        except ValueError as error:
-            raise ValueError(f"{key}={self._words[key]}: {error}") from None
-
-    def _split(self, text: str, mark: str) -> list[str]:
-        parts = text.split(mark)
-        if len(parts) != self._n:
-            raise ValueError(f"{len(parts)} parts between {mark!r}, {self._n} are wanted")
-        return parts
-
     def _numbers(self, key: str, low: int, high: int) -> list[int]:
-        return self._read(
+        return self.read(
             key,
-            lambda text: _padded([_number(part, low, high) for part in self._split(text, ",")], 0),
+            lambda text: _padded(
+                [line.number(part, low, high) for part in line.split(text, ",", self._n)], 0
+            ),
         )
 
     def _seat(self, text: str) -> int:
-        return _number(text, 0, self._n - 1)
+        return line.number(text, 0, self._n - 1)
 
     def _seats(self, text: str) -> list[int]:
-        seats = [self._seat(item) for item in _items(text)]
+        seats = [self._seat(item) for item in line.items(text)]
         if len(set(seats)) != len(seats):
             raise ValueError("a seat goes out once")
         return seats
@@ -260,7 +247,7 @@ def _chair(chair: int, kind: int, nation: int) -> str:
 
 def _chairs(text: str) -> dict[int, _Guest]:
     guests: dict[int, _Guest] = {}
-    for item in _items(text):
+    for item in line.items(text):
         number, _, rest = item.partition(":")
         kind, _, nation = rest.partition(":")
         chair = chair_number(number)
@@ -287,30 +274,24 @@ def _seated(state: State, at: int) -> str:
 
 def _seated_guests(text: str) -> list[_Seated]:
     guests = []
-    for item in _items(text):
+    for item in line.items(text):
         name, number, *points = (item + ":").split(":")[:-1]
         chair = chair_number(number)
         if len(points) != len(CHAIR_TABLES[chair]):
             raise ValueError(f"chair {number} has {len(CHAIR_TABLES[chair])} tables")
-        booked = [_number(value, 0, 2 * 8) for value in points]
+        booked = [line.number(value, 0, 2 * 8) for value in points]
         guests.append((kind_number(name), chair, booked + [0] * (2 - len(booked))))
     return guests
 
 
 def _tables(text: str) -> list[int]:
-    return [_number(item, 1, len(TABLE_CHAIRS)) - 1 for item in _items(text)]
+    return [line.number(item, 1, len(TABLE_CHAIRS)) - 1 for item in line.items(text)]
 
 
 def _birthday(text: str) -> tuple[int, int]:
     if text in BIRTHDAY_STATES and text != "named":
         return BIRTHDAY_STATES.index(text), NONE
     return NAMED, nation_number(text)
-
-
-def _phase(text: str) -> int:
-    if text not in PHASES:
-        raise ValueError(f"phases are {', '.join(PHASES)}")
-    return PHASES.index(text)
 
 
 def _words(chairs: set[int]) -> list[int]:
@@ -323,22 +304,11 @@ def _hand(counts: list[int]) -> str:
 
 
 def _kinds(text: str) -> list[int]:
-    return [kind_number(name) for name in _items(text)]
+    return [kind_number(name) for name in line.items(text)]
 
 
 def _joined(items: Iterable[str]) -> str:
     return ".".join(items) or "-"
-
-
-def _items(text: str) -> list[str]:
-    return [] if text == "-" else text.split(".")
-
-
-def _number(text: str, low: int, high: int) -> int:
-    value = int(text)
-    if not low <= value <= high:
-        raise ValueError(f"{value} is not {low} to {high}")
-    return value
 
 
 def _at_most(items: list[Value], count: int) -> list[Value]:

@@ -12,9 +12,7 @@ play in this turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
+from tavolata.ext.core import line
 from tavolata.ext.core.face import State
 from tavolata.ext.mister_bill.cards import KINDS, PILES, WAITERS, kind_number
 
@@ -28,8 +26,6 @@ FACT_MAX = 126
 POINTS_MAX = 8  # of a round
 COPIES_MAX = 4
 TURNS_MAX = 65535
-
-Value = TypeVar("Value")
 
 
 def finished_rounds(state: State) -> int:
@@ -73,70 +69,58 @@ def format_state(state: State, seat_count: int) -> str:
 
 def parse_state(text: str, seat_count: int) -> State:
     """The fields of a state from its line; ValueError names the word that is wrong."""
-    words: dict[str, str] = {}
-    for word in text.split():
-        key, _, value = word.partition("=")
-        words[key] = value
-    return _Line(words, seat_count).state()
+    return _Line(text, seat_count).state()
 
 
-class _Line:
+class _Line(line.Words):
     """The words of a position at a table with ``seat_count`` seats."""
 
-    def __init__(self, words: dict[str, str], seat_count: int) -> None:
-        self._words = words
+    def __init__(self, text: str, seat_count: int) -> None:
+        super().__init__(text)
         self._n = seat_count
 
     def state(self) -> State:
         n = self._n
-        number = self._read("round", lambda text: _number(text, 1, len(PILES)))
-        out = self._read("out", self._seats)
+        number = self.read("round", lambda text: line.number(text, 1, len(PILES)))
+        out = self.read("out", self._seats)
         return {
             "totals": self._numbers("totals", 0, POINTS_MAX * len(PILES)),
-            "hands": self._read(
-                "hands", lambda text: _padded([_kinds(part) for part in _split(text, "/", n)])
+            "hands": self.read(
+                "hands", lambda text: _padded([_kinds(part) for part in line.split(text, "/", n)])
             ),
-            "turns": self._read("turns", lambda text: _number(text, 0, TURNS_MAX)),
-            "stall": self._read("stall", lambda text: _number(text, 0, TURNS_MAX)),
-            "facts": self._read("facts", self._facts),
-            "points": self._read("points", lambda text: self._rounds(text, number)),
-            "gone": self._read("gone", _counts),
+            "turns": self.read("turns", lambda text: line.number(text, 0, TURNS_MAX)),
+            "stall": self.read("stall", lambda text: line.number(text, 0, TURNS_MAX)),
+            "facts": self.read("facts", self._facts),
+            "points": self.read("points", lambda text: self._rounds(text, number)),
+            "gone": self.read("gone", _counts),
             "numbers": self._numbers("numbers", 1, n),
             "sizes": self._numbers("sizes", 0, len(KINDS)),
-            "gifts": self._read("gifts", self._gifts),
+            "gifts": self.read("gifts", self._gifts),
             "out_order": out + [NONE] * (SEATS_MAX - len(out)),
             "out_count": len(out),
-            "completed": self._read("complete", lambda text: _number(text, 0, n)),
+            "completed": self.read("complete", lambda text: line.number(text, 0, n)),
             "seats_in": (1 << n) - 1 - sum(1 << seat for seat in out),
-            "givers": self._read("givers", self._seat_set),
-            "committed": self._read("committed", self._seat_set),
-            "target": self._read("target", lambda text: NONE if text == "-" else self._seat(text)),
-            "waiter": self._read("waiter", _waiter),
+            "givers": self.read("givers", self._seat_set),
+            "committed": self.read("committed", self._seat_set),
+            "target": self.read("target", lambda text: NONE if text == "-" else self._seat(text)),
+            "waiter": self.read("waiter", _waiter),
             "shifts": 0,
-            "has_left": self._read("left", lambda text: _number(text, 0, 1)),
-            "active": self._read("active", self._seat),
-            "dealer": self._read("dealer", self._seat),
+            "has_left": self.read("left", lambda text: line.number(text, 0, 1)),
+            "active": self.read("active", self._seat),
+            "dealer": self.read("dealer", self._seat),
             "round": number,
-            "phase": self._read("phase", _phase),
+            "phase": self.read("phase", lambda text: line.place(text, PHASES)),
             "padding": [0] * 7,
         }
 
-    def _read(self, key: str, parse: Callable[[str], Value]) -> Value:
-        if key not in self._words:
-            raise ValueError(f"the position has no word {key!r}")
-        try:
-            return parse(self._words[key])
-        except ValueError as error:
-            raise ValueError(f"{key}={self._words[key]}: {error}") from None
-
     def _numbers(self, key: str, low: int, high: int) -> list[int]:
-        return self._read(key, lambda text: _row(text, self._n, low, high))
+        return self.read(key, lambda text: _row(text, self._n, low, high))
 
     def _seat(self, text: str) -> int:
-        return _number(text, 0, self._n - 1)
+        return line.number(text, 0, self._n - 1)
 
     def _seats(self, text: str) -> list[int]:
-        seats = [self._seat(item) for item in _items(text)]
+        seats = [self._seat(item) for item in line.items(text)]
         if len(set(seats)) < len(seats):
             raise ValueError("a seat stands there twice")
         return seats
@@ -145,20 +129,22 @@ class _Line:
         return sum(1 << seat for seat in self._seats(text))
 
     def _gifts(self, text: str) -> list[int]:
-        gifts = [NONE if gift == "-" else kind_number(gift) for gift in _split(text, ",", self._n)]
+        gifts = [
+            NONE if gift == "-" else kind_number(gift) for gift in line.split(text, ",", self._n)
+        ]
         return gifts + [NONE] * (SEATS_MAX - len(gifts))
 
     def _rounds(self, text: str, number: int) -> list[list[int]]:
-        rows = [_row(row, self._n, 0, POINTS_MAX) for row in _split(text, "/", number)]
+        rows = [_row(row, self._n, 0, POINTS_MAX) for row in line.split(text, "/", number)]
         return rows + [[0] * SEATS_MAX for _ in range(len(PILES) - number)]
 
     def _facts(self, text: str) -> list[list[list[int]]]:
         rows = [[[0] * ROW for _ in range(SEATS_MAX)] for _ in range(SEATS_MAX + 1)]
         for entry in [] if text == "-" else text.split(";"):
-            who, items = _split(entry, ":", 2)
-            observer, holder = _split(who, ">", 2)
+            who, items = line.split(entry, ":", 2)
+            observer, holder = line.split(who, ">", 2)
             row = rows[self._n if observer == "*" else self._seat(observer)][self._seat(holder)]
-            for item in _items(items):
+            for item in line.items(items):
                 kind, fact = _fact(item)
                 row[kind] = fact
         return rows
@@ -181,8 +167,8 @@ def _fact_word(kind: int, fact: int) -> str:
 
 def _fact(text: str) -> tuple[int, int]:
     mark = "+" if "+" in text else "-"
-    kind, number = _split(text, mark, 2)
-    cards = _number(number, 0, FACT_MAX)
+    kind, number = line.split(text, mark, 2)
+    cards = line.number(number, 0, FACT_MAX)
     return kind_number(kind), cards + (1 if mark == "+" else ABSENT)
 
 
@@ -191,7 +177,7 @@ def _kind(kind: int) -> str:
 
 
 def _kinds(text: str) -> int:
-    kinds = [kind_number(name) for name in _items(text)]
+    kinds = [kind_number(name) for name in line.items(text)]
     if len(set(kinds)) < len(kinds):
         raise ValueError("a hand holds at most one card of a kind")
     return sum(1 << kind for kind in kinds)
@@ -207,7 +193,7 @@ def _waiter(text: str) -> int:
 
 
 def _counts(text: str) -> list[int]:
-    counts = [_number(part, 0, COPIES_MAX) for part in _split(text, ",", len(KINDS))]
+    counts = [line.number(part, 0, COPIES_MAX) for part in line.split(text, ",", len(KINDS))]
     return counts + [0] * (ROW - len(KINDS))
 
 
@@ -219,32 +205,8 @@ def _seats(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
 
 
-def _phase(text: str) -> int:
-    if text not in PHASES:
-        raise ValueError(f"phases are {', '.join(PHASES)}")
-    return PHASES.index(text)
-
-
-def _items(text: str) -> list[str]:
-    return [] if text == "-" else text.split(".")
-
-
-def _split(text: str, mark: str, count: int) -> list[str]:
-    parts = text.split(mark)
-    if len(parts) != count:
-        raise ValueError(f"{text!r} has {len(parts)} parts between {mark!r}, {count} are wanted")
-    return parts
-
-
-def _number(text: str, low: int, high: int) -> int:
-    value = int(text)
-    if not low <= value <= high:
-        raise ValueError(f"{value} is not {low} to {high}")
-    return value
-
-
 def _row(text: str, count: int, low: int, high: int) -> list[int]:
-    return _padded([_number(value, low, high) for value in _split(text, ",", count)])
+    return _padded([line.number(value, low, high) for value in line.split(text, ",", count)])
 
 
 def _padded(values: list[int]) -> list[int]:
