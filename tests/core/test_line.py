@@ -34,8 +34,8 @@ def test_parts_numbers_and_names_say_what_is_wanted() -> None:
         place("c", ("a", "b"))
 
 
-@pytest.mark.parametrize("game_id", ["bouillabaisse", "mino_dice"])
-@pytest.mark.parametrize("wrong", ["?", "", "999", "99/99", "1.?"])
+@pytest.mark.parametrize("game_id", list(GAMES))
+@pytest.mark.parametrize("wrong", ["?", "", "9999999", "99/99", "1.?"])
 def test_a_position_names_the_word_that_is_wrong(game_id: str, wrong: str) -> None:
     game = GAMES[game_id].make(3)
     words = game.format_state(Match(game, bytes(32)).state_bytes()).split()
