@@ -1,0 +1,1 @@
+"""Tournaments in process: specification, schedule, running, results. No transport, no protobuf."""
