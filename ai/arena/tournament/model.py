@@ -76,8 +76,8 @@ class MatchOutcome:
 
     seats: results seat by seat, after the policy on faults has been applied; hash: of the whole log
     of the match (Match.hash), the same wherever it was played; record: the match as a file
-    (ext.core.record.dumps), zlib-compressed, whole to the point where it ended; faults: counted, not
-    part of the hash.
+    (ext.core.record.dumps), zlib-compressed, whole to the point where it ended; faults: counted,
+    not part of the hash.
     """
 
     plan: MatchPlan
