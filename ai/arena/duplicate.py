@@ -11,11 +11,13 @@ import hashlib
 import multiprocessing
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 
+from tavolata.ai.arena.timing import bin_of
 from tavolata.ai.player import Limits, Player, observe
 from tavolata.ai.players import player_spec
 from tavolata.ai.stop import Stop
@@ -68,6 +70,7 @@ class SeatResult:
     decisions: int
     iterations: int
     think_ms: float
+    think_bins: tuple[tuple[int, int], ...] = ()  # decisions by duration, see arena.timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ def play_match(
     players = [entrant.make(game) for entrant in entrants]
     match = Match(game, seed)
     spent = [[0, 0, 0.0] for _ in entrants]  # decisions, iterations, milliseconds
+    durations: list[Counter[int]] = [Counter() for _ in entrants]
     stop = Stop()
     while not match.over:
         # Seats of a simultaneous decision choose from observations made before any of them commits.
@@ -121,13 +125,18 @@ def play_match(
                 )
             spent[seat][0] += 1
             spent[seat][1] += decision.iterations
-            spent[seat][2] += 1000 * (time.perf_counter() - started)
+            elapsed_ms = 1000 * (time.perf_counter() - started)
+            spent[seat][2] += elapsed_ms
+            durations[seat][bin_of(elapsed_ms)] += 1
             match.play(seat, decision.action, turn)
-    return match, _seat_results(match, entrants, spent)
+    return match, _seat_results(match, entrants, spent, durations)
 
 
 def _seat_results(
-    match: Match, entrants: Sequence[Entrant], spent: list[list[float]]
+    match: Match,
+    entrants: Sequence[Entrant],
+    spent: list[list[float]],
+    durations: list[Counter[int]],
 ) -> list[SeatResult]:
     places, totals, utilities = match.placement(), match.totals(), match.utility()
     winners = places.count(1)
@@ -142,6 +151,7 @@ def _seat_results(
             decisions=int(spent[seat][0]),
             iterations=int(spent[seat][1]),
             think_ms=spent[seat][2],
+            think_bins=tuple(sorted(durations[seat].items())),
         )
         for seat, entrant in enumerate(entrants)
     ]
