@@ -14,11 +14,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from tavolata.ai.arena.timing import bin_of
-from tavolata.ai.player import Limits, Player, observe
+from tavolata.ai.player import Decision, Limits, Observation, Player, observe
 from tavolata.ai.players import player_spec
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.game import Game
@@ -83,6 +83,23 @@ class MatchResult:
     hash: str
 
 
+@dataclass(slots=True)
+class Spent:
+    """What a seat's answers took so far."""
+
+    decisions: int = 0
+    iterations: int = 0
+    think_ms: float = 0.0
+    bins: Counter[int] = field(default_factory=Counter)  # decisions by duration, see timing.py
+
+    def book(self, decision: Decision, elapsed_ms: float) -> None:
+        """Add one answer."""
+        self.decisions += 1
+        self.iterations += decision.iterations
+        self.think_ms += elapsed_ms
+        self.bins[bin_of(elapsed_ms)] += 1
+
+
 class PlayerFault(Exception):
     """A player answered with something that is no legal action."""
 
@@ -106,55 +123,80 @@ def play_match(
 ) -> tuple[Match, list[SeatResult]]:
     """Play one match to its end; ``seed_of`` gives the seed of the n-th decision."""
     players = [entrant.make(game) for entrant in entrants]
-    match = Match(game, seed)
-    spent = [[0, 0, 0.0] for _ in entrants]  # decisions, iterations, milliseconds
-    durations: list[Counter[int]] = [Counter() for _ in entrants]
+    spent = [Spent() for _ in entrants]
     stop = Stop()
+
+    def decide(seat: int, observation: Observation, number: int) -> int:
+        return ask(
+            players[seat], entrants[seat], observation, seed_of(number), stop, spent[seat]
+        ).action
+
+    match = Match(game, seed)
+    play_out(match, decide)
+    return match, seat_results(match, entrants, spent)
+
+
+Decide = Callable[[int, Observation, int], int]  # (seat, observation, number of the decision)
+
+
+def play_out(match: Match, decide: Decide) -> None:
+    """Play a match on to its end with the legal actions that ``decide`` gives."""
     while not match.over:
         # Seats of a simultaneous decision choose from observations made before any of them commits.
         waiting = [(seat, observe(match, seat)) for seat in match.to_act]
         turn = match.turn
         for seat, observation in waiting:
-            started = time.perf_counter()
-            decision = players[seat].decide(
-                observation, entrants[seat].limits, seed=seed_of(match.decision_count), stop=stop
-            )
-            if decision.action not in observation.legal_actions:
-                raise PlayerFault(
-                    f"{entrants[seat].label} chose {decision.action!r}, which is not legal"
-                )
-            spent[seat][0] += 1
-            spent[seat][1] += decision.iterations
-            elapsed_ms = 1000 * (time.perf_counter() - started)
-            spent[seat][2] += elapsed_ms
-            durations[seat][bin_of(elapsed_ms)] += 1
-            match.play(seat, decision.action, turn)
-    return match, _seat_results(match, entrants, spent, durations)
+            match.play(seat, decide(seat, observation, match.decision_count), turn)
 
 
-def _seat_results(
-    match: Match,
-    entrants: Sequence[Entrant],
-    spent: list[list[float]],
-    durations: list[Counter[int]],
+def ask(
+    player: Player,
+    entrant: Entrant,
+    observation: Observation,
+    seed: int,
+    stop: Stop,
+    spent: Spent,
+) -> Decision:
+    """The player's decision, booked in ``spent``. PlayerFault if it is no legal action."""
+    started = time.perf_counter()
+    decision = player.decide(observation, entrant.limits, seed=seed, stop=stop)
+    elapsed_ms = 1000 * (time.perf_counter() - started)
+    # A player may come from anywhere: its types are looked at, not trusted.
+    if not isinstance(decision, Decision):
+        raise PlayerFault(f"{entrant.label} answered {decision!r}, which is no Decision")
+    if decision.action not in observation.legal_actions:
+        raise PlayerFault(f"{entrant.label} chose {decision.action!r}, which is not legal")
+    spent.book(decision, elapsed_ms)
+    return decision
+
+
+def seat_results(
+    match: Match, entrants: Sequence[Entrant], spent: Sequence[Spent]
 ) -> list[SeatResult]:
+    """The results of a match that is over, seat by seat."""
     places, totals, utilities = match.placement(), match.totals(), match.utility()
-    winners = places.count(1)
     return [
-        SeatResult(
-            label=entrant.label,
-            seat=seat,
-            total=totals[seat],
-            place=places[seat],
-            won=1 / winners if places[seat] == 1 else 0.0,
-            utility=utilities[seat],
-            decisions=int(spent[seat][0]),
-            iterations=int(spent[seat][1]),
-            think_ms=spent[seat][2],
-            think_bins=tuple(sorted(durations[seat].items())),
-        )
+        seat_result(entrant.label, seat, totals[seat], places, utilities[seat], spent[seat])
         for seat, entrant in enumerate(entrants)
     ]
+
+
+def seat_result(
+    label: str, seat: int, total: int, places: Sequence[int], utility: float, spent: Spent
+) -> SeatResult:
+    """One seat's result; places: of all seats, the winners share first place."""
+    return SeatResult(
+        label=label,
+        seat=seat,
+        total=total,
+        place=places[seat],
+        won=1 / places.count(1) if places[seat] == 1 else 0.0,
+        utility=utility,
+        decisions=spent.decisions,
+        iterations=spent.iterations,
+        think_ms=spent.think_ms,
+        think_bins=tuple(sorted(spent.bins.items())),
+    )
 
 
 def play_deal(pairing: Pairing, base: int, deal: int) -> list[MatchResult]:

@@ -75,9 +75,9 @@ class MatchOutcome:
     """How a planned match ended.
 
     seats: results seat by seat, after the policy on faults has been applied; hash: of the whole log
-    of the match (Match.hash), the same wherever it was played; record: the match as a file
-    (ext.core.record.dumps), zlib-compressed, whole to the point where it ended; faults: counted,
-    not part of the hash.
+    of the match (Match.hash), the same wherever it was played; record: the actions to the point
+    where it ended, packed (``play.record_of`` makes the match's record of them, which takes longer
+    and is wanted of few); faults: counted, not part of the hash.
     """
 
     plan: MatchPlan
@@ -89,7 +89,7 @@ class MatchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Plans that one worker plays in one go, in order: whole deals, half a second or more."""
+    """Plans that one worker plays in one go, in order: half a second or more of them, or one."""
 
     number: int
     plans: tuple[MatchPlan, ...]
