@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tavolata.service.ports import Append, Clock, Store, StoreError, StoreUnavailable
 
@@ -56,11 +56,26 @@ class Committer:
             self.batches += 1
             self.appends += len(batch)
             crowded = len(batch) >= CROWDED
+            failed = {
+                append.table_id: outcome
+                for (append, _), outcome in zip(batch, outcomes, strict=True)
+                if outcome is not None
+            }
+            if failed:
+                batch += (orphans := self._orphans(failed))
+                outcomes += [failed[append.table_id] for append, _ in orphans]
             for (_, settle), outcome in zip(batch, outcomes, strict=True):
                 settle(outcome)
             # Those who wait run now, so that what they append next shares the next transaction.
             await asyncio.sleep(0)
         self._running = None
+
+    def _orphans(self, failed: Collection[str]) -> list[tuple[Append, Settle]]:
+        """Take out what waits to be appended to these tables: it was built on what has failed, and
+        might fit by its number what another server has written in that place."""
+        orphans = [each for each in self._waiting if each[0].table_id in failed]
+        self._waiting = [each for each in self._waiting if each[0].table_id not in failed]
+        return orphans
 
     async def _write(self, batch: list[Append]) -> list[StoreError | None]:
         if self._failure is not None:

@@ -82,7 +82,7 @@ class WatchHub:
         self._clock = clock
         self._backlog_max = backlog_max
         self._watchers_max = watchers_max
-        self._watches: set[Watch] = set()
+        self._watches: dict[Watch, None] = {}  # in their order
         self.stopped = asyncio.Event()
 
     async def open(
@@ -108,14 +108,14 @@ class WatchHub:
             with_views,
             after is None,
         )
-        self._watches.add(watch)
-        table.watchers.add(watch.wake)
+        self._watches[watch] = None
+        table.watchers[watch.wake] = None
         return watch
 
     def close(self, watch: Watch) -> None:
         """Forget a watch."""
-        self._watches.discard(watch)
-        watch.table.watchers.discard(watch.wake)
+        self._watches.pop(watch, None)
+        watch.table.watchers.pop(watch.wake, None)
 
     def end_all(self) -> None:
         """Let every watch end with a closing message, and begin no other."""
@@ -245,9 +245,9 @@ class WatchHub:
 
     async def _move(self, watch: Watch) -> None:
         """Watch the table that is in memory by now, settled. Refused if it can't be read."""
-        watch.table.watchers.discard(watch.wake)
+        watch.table.watchers.pop(watch.wake, None)
         watch.table = await self._tables.settled(watch.table.table_id)
-        watch.table.watchers.add(watch.wake)
+        watch.table.watchers[watch.wake] = None
         watch.behind = None
 
 

@@ -146,7 +146,7 @@ class Table:
     used_at: float = 0.0
     considered_version: int = -1  # the public version that AI seats were last looked for in
     has_ai: bool = False
-    watchers: set[asyncio.Event] = field(default_factory=set)
+    watchers: dict[asyncio.Event, None] = field(default_factory=dict)  # in their order
 
     @property
     def table_id(self) -> str:
