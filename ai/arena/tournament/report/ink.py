@@ -1,0 +1,108 @@
+"""How plots look: colours for light and dark paper that colour-blind people tell apart, SVG text.
+
+Plots are drawn in the colours for light paper; in a page every such colour becomes a CSS variable
+with that colour as what it falls back on, so that one drawing serves both and can be cut out.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+# name: on light paper, on dark paper. After Okabe and Ito, with the lightness moved where a colour
+# would be too faint on its paper.
+COLOURS = {
+    "ink": ("#1b1f24", "#e6e8eb"),
+    "soft": ("#5c6670", "#a3adb8"),
+    "grid": ("#d9dde2", "#353b43"),
+    "paper": ("#fefefe", "#14171b"),
+    "series-0": ("#0072b2", "#56b4e9"),
+    "series-1": ("#d55e00", "#ff8a3d"),
+    "series-2": ("#007e5c", "#2fc796"),
+    "series-3": ("#a8508a", "#dd8fbe"),
+    "series-4": ("#9a7200", "#e8b73a"),
+    "series-5": ("#4b4fa3", "#a6a9f5"),
+    "series-6": ("#737a82", "#b5bcc4"),
+}
+INK, SOFT, GRID, PAPER = (COLOURS[name][0] for name in ("ink", "soft", "grid", "paper"))
+SERIES = tuple(light for name, (light, _) in COLOURS.items() if name.startswith("series"))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.3)))
+LABEL_MAX = 26
+
+_STYLE: Any = {
+    "text.parse_math": False,  # a label may hold dollars
+    "axes.unicode_minus": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tavolata",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10.0,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": SOFT,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.frameon": False,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Everything drawn inside looks as plots here look."""
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # Whoever shows the SVG brings the letters; here they are only measured.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support")
+        yield
+
+
+def as_svg(figure: Figure) -> str:
+    """The SVG of a figure: no date, no metadata, no declaration; the same for the same figure."""
+    text = io.StringIO()
+    figure.savefig(
+        text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    )
+    svg = text.getvalue()
+    return re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+
+
+def themed(svg: str, prefix: str) -> str:
+    """The SVG for a page: colours as variables, ids that begin with the prefix, free in size."""
+    for name, (light, _) in COLOURS.items():
+        svg = svg.replace(light, f"var(--{name}, {light})")
+    svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{prefix}-", svg)
+    return re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1).replace(
+        "<svg ", '<svg role="img" ', 1
+    )
+
+
+def variables(dark: bool) -> str:
+    """The colours as CSS declarations."""
+    return " ".join(f"--{name}: {both[dark]};" for name, both in COLOURS.items())
+
+
+def short(label: str) -> str:
+    """A label that fits beside an axis."""
+    text = " ".join(label.split())
+    return text if len(text) <= LABEL_MAX else text[: LABEL_MAX - 1] + "\N{HORIZONTAL ELLIPSIS}"
