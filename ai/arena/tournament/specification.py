@@ -2,65 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tavolata.ai.arena.tournament.model import Field, Schedule
-from tavolata.ai.arena.tournament.policy import FaultPolicy
+from pydantic import ValidationError
 
+from tavolata.ai.arena.tournament import keys
+from tavolata.ai.arena.tournament.checks import Checked, check
+from tavolata.ai.arena.tournament.model import Field
+from tavolata.ai.arena.tournament.policy import FaultPolicy, OnFault, OnSlow
+from tavolata.ai.arena.tournament.problems import (
+    Problem,
+    SpecificationError,
+    given_text,
+    problems_of,
+)
+from tavolata.ai.arena.tournament.schedule import TournamentSchedule, format_for
+from tavolata.ai.arena.tournament.stopping import stopping_rule
+from tavolata.ext.registry import game_spec
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong with a specification."""
+__all__ = ["Problem", "Specification", "SpecificationError", "load"]
 
-    key: str  # where, like ``entrants[1].settings.exploration``
-    given: str  # what stands there, in TOML's words; empty for a key that is missing
-    allowed: str  # what may stand there
-
-    def __str__(self) -> str:
-        given = f"is {self.given}" if self.given else "is missing"
-        return f"{self.key} {given}; allowed: {self.allowed}"
-
-
-class SpecificationError(ValueError):
-    """A specification that can't be run; every problem with its key and what is allowed."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = tuple(problems)
+BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
     """A tournament, checked: title, field and policy as its parts need them.
 
-    text: the TOML it was read from.
+    format, stop: the tables of the file; text: the TOML it was read from.
     """
 
     title: str
     field: Field
+    format: keys.AnyFormat
+    stop: keys.AnyStop
     policy: FaultPolicy
     text: str
 
-    def schedule(self) -> Schedule:
+    def schedule(self) -> TournamentSchedule:
         """A fresh schedule, before the first block."""
-        raise NotImplementedError
+        labels = tuple(self.field.entrants)
+        return TournamentSchedule(
+            formats=[
+                format_for(self.format, labels, contest.seats) for contest in self.field.contests
+            ],
+            stopping=stopping_rule(self.stop),
+            policy=self.policy,
+        )
 
     def normalised(self) -> dict[str, Any]:
         """Everything results depend on, with defaults filled in and ranges expanded; JSON types."""
-        raise NotImplementedError
+        return {
+            "seed": self.field.seed,
+            "games": {
+                contest.name: {
+                    "game": contest.game,
+                    "rules_version": game_spec(contest.game).rules_version,
+                    "seats": contest.seats,
+                    "options": contest.options,
+                }
+                for contest in self.field.contests
+            },
+            "entrants": {
+                label: {
+                    "player": entrant.player,
+                    "limits": asdict(entrant.limits),
+                    "settings": dict(entrant.settings),
+                }
+                for label, entrant in self.field.entrants.items()
+            },
+            "order": {
+                "games": [contest.name for contest in self.field.contests],
+                "entrants": list(self.field.entrants),
+            },
+            "format": self.format.model_dump(mode="json"),
+            "stop": self.stop.model_dump(mode="json"),
+            "faults": asdict(self.policy),
+        }
 
     def digest(self) -> str:
         """SHA-256 of ``normalised()``, hexadecimal: equal for files that give equal results,
         whatever their layout, title and comments."""
-        raise NotImplementedError
+        text = json.dumps(self.normalised(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def changes_from(self, other: Specification) -> list[str]:
         """What is different from another specification, a line each, like
         ``stop.deals: was 400, is 500``; empty when the digests are equal."""
-        raise NotImplementedError
+        return list(_changes("", other.normalised(), self.normalised()))
+
+
+def _changes(path: str, before: object, after: object) -> Iterator[str]:
+    """What is different, with its path; a table that only one side has is told once."""
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            inner = f"{path}.{key}" if path else str(key)
+            yield from _changes(inner, before.get(key, _ABSENT), after.get(key, _ABSENT))
+        return
+    yield f"{path}: was {_shown(before)}, is {_shown(after)}"
+
+
+_ABSENT = object()
+
+
+def _shown(value: object) -> str:
+    if value is _ABSENT:
+        return "not there"
+    return "there" if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)
 
 
 def load(source: Path | str) -> Specification:
@@ -69,4 +125,45 @@ def load(source: Path | str) -> Specification:
     SpecificationError names every key that is wrong and what is allowed there; OSError when there
     is no such file.
     """
-    raise NotImplementedError
+    text = _read(source) if isinstance(source, Path) else source
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecificationError([Problem("the file", "no TOML", f"TOML 1.0; {error}")]) from None
+    try:
+        read = keys.Tournament.model_validate(data)
+    except ValidationError as error:
+        raise SpecificationError(problems_of(error)) from None
+    return _specification(check(read), read, text)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(BYTES_MAX + 1)
+    if len(content) > BYTES_MAX:
+        given = f"longer than {BYTES_MAX} bytes"
+        raise SpecificationError([Problem("the file", given, "a tournament file in TOML")])
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        problem = Problem("the file", given_text(str(error)), "text in UTF-8")
+        raise SpecificationError([problem]) from None
+
+
+def _specification(checked: Checked, read: keys.Tournament, text: str) -> Specification:
+    faults = read.faults
+    return Specification(
+        title=read.title,
+        field=Field(checked.contests, checked.entrants, read.seed),
+        format=checked.format,
+        stop=read.stop,
+        policy=FaultPolicy(
+            on_fault=OnFault(faults.on_fault),
+            on_slow=OnSlow(faults.on_slow),
+            patience_ms=faults.patience_ms,
+            slow_factor=faults.slow_factor,
+            slow_ms=faults.slow_ms,
+            faults_max=faults.faults_max,
+        ),
+        text=text,
+    )
