@@ -62,7 +62,10 @@ cdef class Loop(Searcher):
                 at_clock = self.iterations
                 until_clock = <uint64_t> (0.25 * self.iterations / elapsed) + 1 if elapsed > 0.0 else 64
             self.dealer.deal(self.state, &self.chance)
-            self.walk_down(&walk, simultaneous)
+            if self.plan.observed:
+                self.walk_apart(&walk, simultaneous)
+            else:
+                self.walk_down(&walk, simultaneous)
             self.game.playout(self.state, &self.chance, self.plan.policy)
             self.game.utility(self.state, utility)
             self.walk_back(&walk, utility, simultaneous)
@@ -100,7 +103,7 @@ cdef class Loop(Searcher):
                 node = self.choose_together(walk, node, seats, simultaneous_root and walk.length == 0)
             else:
                 seat = lowest(seats)
-                edge = self.choose(walk, node, seat)
+                edge = self.choose(walk, &self.nodes[node].first_child, seat)
                 if edge == NO_NODE:
                     return
                 walk.path[walk.length] = edge
@@ -109,21 +112,56 @@ cdef class Loop(Searcher):
                 node = self.after_chance(edge) if self.game.has_outcomes else edge
             seats = self.game.to_act(self.state)
 
-    cdef inline uint32_t choose(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+    cdef void walk_apart(self, Walk* walk, bint simultaneous_root) noexcept nogil:
+        """As walk_down, but from node to node of the seat that acts: each is found by what that seat was told.
+
+        Chance that a seat is shown is among the events it is told, so Game.outcome is not asked.
+        """
+        cdef uint32_t* first = &self.nodes[0].first_child
+        cdef int choice[SEATS_MAX]
+        cdef uint32_t edge, left, seats = self.game.to_act(self.state)
+        cdef bint root = True
+        cdef int seat
+        walk.length = 0
+        walk.chosen = -1
+        walk.expanded = False
+        memset(self.keys, 0, sizeof(self.keys))
+        while seats and not walk.expanded and walk.length < self.plan.depth:
+            left = seats
+            while left:
+                seat = lowest(left)
+                left &= left - 1
+                if not root and not (self.plan.others_by_rule and seat != self.seat and seats & (seats - 1)):
+                    first = self.first_edge(seat)
+                if seats & (seats - 1):
+                    self.choose_part(walk, first, seat, simultaneous_root and root, choice)
+                    continue
+                edge = self.choose(walk, first, seat) if first != NULL else NO_NODE
+                if edge == NO_NODE:
+                    return
+                walk.path[walk.length] = edge
+                walk.length += 1
+                choice[seat] = self.nodes[edge].action
+            if not self.carry_out(seats, choice, not walk.expanded):
+                return
+            root = False
+            seats = self.game.to_act(self.state)
+
+    cdef inline uint32_t choose(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
         """The edge a seat takes here: an untried action at random, else the greatest UCB.
 
         NO_NODE if the tree is full and nothing here was tried.
         """
         if self.game.has_bits:
-            return self.choose_bits(walk, node, seat)
-        return self.choose_listed(walk, node, seat)
+            return self.choose_bits(walk, first, seat)
+        return self.choose_listed(walk, first, seat)
 
-    cdef inline uint32_t choose_bits(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+    cdef inline uint32_t choose_bits(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
         cdef uint64_t legal = self.game.legal_bits(self.state, seat)
         cdef uint64_t untried = legal
         cdef uint32_t there[64]
         cdef int count = 0
-        cdef uint32_t child = self.nodes[node].first_child
+        cdef uint32_t child = first[0]
         cdef Node* edge
         while child != NO_NODE:
             edge = &self.nodes[child]
@@ -135,7 +173,7 @@ cdef class Loop(Searcher):
             child = edge.next_sibling
         if untried and self.used < self.capacity and self.may_widen(there, count):
             walk.expanded = True
-            return self.add(node, seat, self.first_try(seat, untried, count))
+            return self.add(first, seat, self.first_try(seat, untried, count))
         return self.best_of(there, count)
 
     cdef inline bint may_widen(self, const uint32_t* there, int count) noexcept nogil:
@@ -157,12 +195,12 @@ cdef class Loop(Searcher):
                 return action
         return nth(untried, random_below(&self.chance.state, popcount(untried)))
 
-    cdef uint32_t choose_listed(self, Walk* walk, uint32_t node, int seat) noexcept nogil:
+    cdef uint32_t choose_listed(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
         """The same for games whose actions don't fit a word."""
         cdef int count = self.game.legal(self.state, seat, self.actions)
         cdef uint32_t there[CHOICES_MAX]
         cdef int tried = 0, untried = count, i, pick
-        cdef uint32_t child = self.nodes[node].first_child
+        cdef uint32_t child = first[0]
         cdef Node* edge
         for i in range(count):
             self.marks[self.actions[i]] = 1
@@ -183,7 +221,7 @@ cdef class Loop(Searcher):
             if self.marks[self.actions[i]] == 1:
                 if pick == 0:
                     walk.expanded = True
-                    child = self.add(node, seat, self.actions[i])
+                    child = self.add(first, seat, self.actions[i])
                 pick -= 1
             self.marks[self.actions[i]] = 0
         return child if child != NO_NODE else self.best_of(there, tried)
@@ -207,7 +245,7 @@ cdef class Loop(Searcher):
             if self.nodes[child].action == outcome:
                 return child
             child = self.nodes[child].next_sibling
-        return self.add(edge, CHANCE, outcome) if self.used < self.capacity else edge
+        return self.add(&self.nodes[edge].first_child, CHANCE, outcome) if self.used < self.capacity else edge
 
     cdef inline uint32_t best_of(self, const uint32_t* there, int count) noexcept nogil:
         cdef uint32_t best = NO_NODE
@@ -223,8 +261,8 @@ cdef class Loop(Searcher):
                 best = there[i]
         return best
 
-    cdef inline uint32_t add(self, uint32_t parent, int seat, int action) noexcept nogil:
-        """A new edge below ``parent``; there must be room."""
+    cdef inline uint32_t add(self, uint32_t* first, int seat, int action) noexcept nogil:
+        """A new edge in front of those that begin at ``first``; there must be room."""
         cdef uint32_t fresh = self.used
         cdef Node* edge = &self.nodes[fresh]
         self.used = self.used + 1
@@ -232,10 +270,10 @@ cdef class Loop(Searcher):
         edge.visits = 0
         edge.availability = 1
         edge.first_child = NO_NODE
-        edge.next_sibling = self.nodes[parent].first_child
+        edge.next_sibling = first[0]
         edge.action = action
         edge.actor = seat
-        self.nodes[parent].first_child = fresh
+        first[0] = fresh
         return fresh
 
     # -- simultaneous decisions -------------------------------------------------------------------
@@ -248,20 +286,9 @@ cdef class Loop(Searcher):
         while left:
             seat = lowest(left)
             left &= left - 1
-            edge = NO_NODE
-            if root and seat == self.seat:
-                choice[seat] = self.choose_by_regret(walk)
-                edge = self.edge_of(node, seat, choice[seat])
-            elif self.plan.others_by_rule and seat != self.seat:
-                choice[seat] = self.game.rule(self.state, seat, &self.chance)
-            else:
-                edge = self.choose(walk, node, seat)
-                choice[seat] = self.nodes[edge].action if edge != NO_NODE else self.any_action(seat)
-            if edge != NO_NODE:
-                walk.path[walk.length] = edge
-                walk.length += 1
-                if onward == NO_NODE or seat == self.seat:
-                    onward = edge
+            edge = self.choose_part(walk, &self.nodes[node].first_child, seat, root, choice)
+            if edge != NO_NODE and (onward == NO_NODE or seat == self.seat):
+                onward = edge
         left = seats
         while left:
             seat = lowest(left)
@@ -271,20 +298,39 @@ cdef class Loop(Searcher):
             walk.expanded = True
         return onward
 
+    cdef uint32_t choose_part(self, Walk* walk, uint32_t* first, int seat, bint root, int* choice) noexcept nogil:
+        """What one of several seats does, into ``choice``, and its edge; NO_NODE if it has none.
+
+        first: where its edges here begin, or NULL if there is no room for any.
+        """
+        cdef uint32_t edge = NO_NODE
+        if root and seat == self.seat:
+            choice[seat] = self.choose_by_regret(walk)
+            edge = self.edge_of(first, seat, choice[seat])
+        elif self.plan.others_by_rule and seat != self.seat:
+            choice[seat] = self.game.rule(self.state, seat, &self.chance)
+        else:
+            edge = self.choose(walk, first, seat) if first != NULL else NO_NODE
+            choice[seat] = self.nodes[edge].action if edge != NO_NODE else self.any_action(seat)
+        if edge != NO_NODE:
+            walk.path[walk.length] = edge
+            walk.length += 1
+        return edge
+
     cdef int any_action(self, int seat) noexcept nogil:
         cdef int count = self.game.legal(self.state, seat, self.actions)
         return self.actions[random_below(&self.chance.state, count)]
 
-    cdef uint32_t edge_of(self, uint32_t node, int seat, int action) noexcept nogil:
+    cdef uint32_t edge_of(self, uint32_t* first, int seat, int action) noexcept nogil:
         """The edge of an action, added if need be; NO_NODE if there is no room."""
-        cdef uint32_t child = self.nodes[node].first_child
+        cdef uint32_t child = first[0]
         while child != NO_NODE:
             if self.nodes[child].actor == seat and self.nodes[child].action == action:
                 # In place it would need the GIL in the checked build.
                 self.nodes[child].availability = self.nodes[child].availability + 1
                 return child
             child = self.nodes[child].next_sibling
-        return self.add(node, seat, action) if self.used < self.capacity else NO_NODE
+        return self.add(first, seat, action) if self.used < self.capacity else NO_NODE
 
     cdef double root_probability(self, int index, double total) noexcept nogil:
         """Regret matching (Hart, Mas-Colell 2000), with a tenth spread over all for exploration."""

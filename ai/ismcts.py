@@ -25,6 +25,8 @@ class IsmctsPlayer:
     exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
     the game's rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
     follow the rule of thumb, which knows the hand they were dealt, not statistics that don't;
+    per_observer: where actions or chance are hidden from some, a node is what the acting seat can
+    tell apart; if not, it is the actions that led there, hidden ones too;
     widening: after n visits of a node at most 1 + widening x sqrt(n) actions are tried there, the
     rule of thumb's first; 0 tries every action once before any twice.
     """
@@ -38,12 +40,14 @@ class IsmctsPlayer:
         exploration: float | None = None,
         rule_playouts: bool | None = None,
         others_by_rule: bool | None = None,
+        per_observer: bool = True,
         widening: float | None = None,
     ) -> None:
         hints = game.spec.search
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
         self.others_by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
+        self.observed_events = hints.observed_events if per_observer else ()
         self.widening = hints.widening if widening is None else widening
         self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
 
@@ -94,6 +98,7 @@ class IsmctsPlayer:
                 self.exploration,
                 self.rule_playouts,
                 self.others_by_rule,
+                sum(1 << kind for kind in self.observed_events),
                 self.widening,
                 self.depth,
                 seed + thread * THREAD_SEED,

@@ -49,7 +49,7 @@ BUILT_IN = (
         "searches, 4,000 iterations",
         Limits(iterations=4_000),
         IsmctsPlayer,
-        ("exploration", "rule_playouts", "others_by_rule", "widening"),
+        ("exploration", "rule_playouts", "others_by_rule", "per_observer", "widening"),
     ),
 )
 DEFAULT_PLAYER = "ismcts"

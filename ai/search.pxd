@@ -1,9 +1,11 @@
 # One thread's search tree and what it found out at the root; the loop over it is in _search.pxi.
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
 
+from tavolata.ai.observers cimport InformationSets
 from tavolata.ai.stop cimport Stop
 from tavolata.ext.core.chance cimport Chance
 from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
+from tavolata.ext.core.log cimport EventLog
 
 cdef enum:
     NO_NODE = 0          # index of no node: node 0 is the root, which is nobody's child
@@ -34,6 +36,8 @@ cdef struct Plan:            # what a search may use, and how it goes about it
     double exploration       # in standard deviations of the seat's utility
     int policy               # of playouts
     bint others_by_rule      # at simultaneous decisions other seats follow the rule of thumb
+    uint32_t observed        # kinds of events, a bit each: nodes by what the acting seat was told of them;
+                             # 0: one tree of actions for all
     int depth                # decisions in the tree; deeper ones are played out
     double widening          # actions tried at a node after n visits: at most 1 + widening x sqrt(n); 0: all at once
 
@@ -46,6 +50,9 @@ cdef class Searcher:
     cdef Plan plan
     cdef Node* nodes
     cdef uint32_t used, capacity
+    cdef InformationSets sets    # with plan.observed: every node but the root
+    cdef EventLog log            # with plan.observed: the events of the last decision
+    cdef uint64_t keys[SEATS_MAX]    # with plan.observed: all that a seat was told in this iteration
     cdef uint8_t* state
     cdef int32_t* actions        # scratch for lists of legal actions
     cdef uint8_t* marks          # scratch: a byte an action, all zero between uses
@@ -57,3 +64,6 @@ cdef class Searcher:
     cdef double spread           # standard deviation of the seat's utility so far
 
     cdef void run(self) noexcept nogil
+    cdef uint64_t node_key(self, int seat) noexcept nogil
+    cdef uint32_t* first_edge(self, int seat) noexcept nogil
+    cdef bint carry_out(self, uint32_t seats, const int* choice, bint tell) noexcept nogil

@@ -103,13 +103,16 @@ class SearchHints:
 
     exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
     the rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
-    follow the rule of thumb; widening: slow widening of the tree (0: none).
+    follow the rule of thumb; widening: slow widening of the tree (0: none); observed_events: where
+    some don't see every action, the kinds of events (0 to 31) by which a seat tells positions
+    apart. What else happens is averaged over. Empty: everybody sees every action.
     """
 
     exploration: float = 1.0
     rule_playouts: bool = False
     others_by_rule: bool = True
     widening: float = 0.0
+    observed_events: tuple[int, ...] = ()
 
 
 def _nothing_refused(seat_count: int, options: Options) -> None:

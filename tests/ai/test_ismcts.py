@@ -42,6 +42,7 @@ def searched(observation: Observation, iterations: int, seed: int = 1, **how: fl
         1.0,
         False,
         bool(how.get("others_by_rule", True)),
+        sum(1 << kind for kind in observation.game.spec.search.observed_events),
         how.get("widening", 0.0),
         int(how.get("depth", 0)),
         seed,

@@ -1,0 +1,102 @@
+# A tree for each seat without a tree for each seat: nodes found by what the acting seat has been told since the root.
+#
+# Each seat has a running 64-bit key of its own decisions and of the events it has been told, hidden words left out. A
+# node belongs to one key of one seat, so it can't separate what that seat can't tell apart. Two keys that ought to
+# differ are equal with probability 2^-64.
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+from tavolata.ext.core.log cimport TAG_EVENT, EventLog
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    /* A bijection of the key for every word, and of the word for every key. */
+    static inline uint64_t tav_mix(uint64_t key, uint64_t word) {
+        key = key * 0x9e3779b97f4a7c15ULL + word;
+        key = (key ^ key >> 32) * 0xd6e8feb86659fd93ULL;
+        return key ^ key >> 32;
+    }
+    """
+    uint64_t mix "tav_mix"(uint64_t key, uint64_t word) noexcept nogil
+
+cdef enum:
+    FEWEST_SETS = 1024
+
+cdef struct InformationSet:     # 16 bytes
+    uint64_t key
+    uint32_t first_child        # of its edges in the arena; 0: the place is free
+    uint32_t arrivals           # iterations that came here
+
+cdef struct InformationSets:    # open addressing, at most three quarters full
+    InformationSet* places
+    uint32_t size, most         # places there are, and may be; powers of two
+    uint32_t used
+
+
+cdef inline void hear(uint64_t* keys, int seat_count, const EventLog* log, uint32_t kinds) noexcept nogil:
+    """Take the events of a log, of these kinds, into the keys of the seats as each of them is told."""
+    cdef const int32_t* words
+    cdef size_t at = 0
+    cdef uint64_t open_part, whole
+    cdef int i, seat, public
+    while at < log.used:
+        words = log.words + at
+        at += words[0]
+        if words[1] != TAG_EVENT or words[2] > 31 or not kinds >> words[2] & 1:
+            continue
+        public = words[4] if words[4] >= 0 else words[0] - 5
+        open_part = <uint64_t> words[2]
+        for i in range(5, 5 + public):
+            open_part = mix(open_part, <uint32_t> words[i])
+        whole = open_part
+        for i in range(5 + public, words[0]):
+            whole = mix(whole, <uint32_t> words[i])
+        for seat in range(seat_count):
+            keys[seat] = mix(keys[seat], whole if <uint32_t> words[3] >> seat & 1 else open_part)
+
+
+cdef inline InformationSet* place_of(const InformationSets* sets, uint64_t key) noexcept nogil:
+    """Where a key is, or would go."""
+    cdef uint32_t at = <uint32_t> key & (sets.size - 1)
+    while sets.places[at].first_child and sets.places[at].key != key:
+        at = (at + 1) & (sets.size - 1)
+    return &sets.places[at]
+
+
+cdef inline bint grow(InformationSets* sets) noexcept nogil:
+    """Twice as many places; whether there was memory."""
+    cdef InformationSets larger
+    cdef uint32_t i
+    larger.size = 2 * sets.size
+    larger.places = <InformationSet*> calloc(larger.size, sizeof(InformationSet))
+    if larger.places == NULL:
+        return False
+    for i in range(sets.size):
+        if sets.places[i].first_child:
+            place_of(&larger, sets.places[i].key)[0] = sets.places[i]
+    free(sets.places)
+    sets.places = larger.places
+    sets.size = larger.size
+    return True
+
+
+cdef inline InformationSet* find(InformationSets* sets, uint64_t key, bint may_add) noexcept nogil:
+    """The information set of a key, made if need be; NULL if it is not there and can't be.
+
+    One that was made has no edge yet, and is there only once it has.
+    """
+    cdef InformationSet* place = place_of(sets, key)
+    if place.first_child:
+        place.arrivals += 1
+        return place
+    if not may_add:
+        return NULL
+    if 4 * <uint64_t> sets.used >= 3 * <uint64_t> sets.size:
+        if sets.size >= sets.most or not grow(sets):
+            return NULL
+        place = place_of(sets, key)
+    sets.used += 1
+    place.key = key
+    place.arrivals = 1
+    return place
