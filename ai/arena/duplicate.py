@@ -127,9 +127,11 @@ def play_match(
     stop = Stop()
 
     def decide(seat: int, observation: Observation, number: int) -> int:
-        return ask(
-            players[seat], entrants[seat], observation, seed_of(number), stop, spent[seat]
-        ).action
+        decision, elapsed_ms = ask(
+            players[seat], entrants[seat], observation, seed_of(number), stop
+        )
+        spent[seat].book(decision, elapsed_ms)
+        return decision.action
 
     match = Match(game, seed)
     play_out(match, decide)
@@ -150,14 +152,9 @@ def play_out(match: Match, decide: Decide) -> None:
 
 
 def ask(
-    player: Player,
-    entrant: Entrant,
-    observation: Observation,
-    seed: int,
-    stop: Stop,
-    spent: Spent,
-) -> Decision:
-    """The player's decision, booked in ``spent``. PlayerFault if it is no legal action."""
+    player: Player, entrant: Entrant, observation: Observation, seed: int, stop: Stop
+) -> tuple[Decision, float]:
+    """The player's decision and the milliseconds it took. PlayerFault if it is no legal action."""
     started = time.perf_counter()
     decision = player.decide(observation, entrant.limits, seed=seed, stop=stop)
     elapsed_ms = 1000 * (time.perf_counter() - started)
@@ -166,8 +163,7 @@ def ask(
         raise PlayerFault(f"{entrant.label} answered {decision!r}, which is no Decision")
     if decision.action not in observation.legal_actions:
         raise PlayerFault(f"{entrant.label} chose {decision.action!r}, which is not legal")
-    spent.book(decision, elapsed_ms)
-    return decision
+    return decision, elapsed_ms
 
 
 def seat_results(
