@@ -107,7 +107,7 @@ def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        voice.say("You have left the table.")
+        voice.say("Stopped.")
     except Refused as refusal:
         allowed = refusal.metadata.get("allowed")
         more = f" Allowed: {allowed}." if allowed and allowed not in refusal.message else ""
@@ -136,9 +136,14 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
             seat = await sit_down(connection, place.table_id, wanted.name, place.seat, place.token)
         else:
             seat = await make_table(connection, wanted, lines, voice)
-        unfinished = await play_at(connection, seat, lines, voice)
+        try:
+            unfinished = await play_at(connection, seat, lines, voice)
+        except asyncio.CancelledError:  # Ctrl-C, the last thing done here
+            voice.say("You have left the table.")
+            unfinished = seat.view is not None and not seat.view.result.seats
         if unfinished and place.lasting:
             voice.say(
-                f"To come back: tavolata play {place.lasting} --join {seat.table_id} "
-                f"--token {seat.token}"
+                # With "=", as an id may begin with a dash.
+                f"To come back: tavolata play {place.lasting} --join={seat.table_id} "
+                f"--token={seat.token}"
             )

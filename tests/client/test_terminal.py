@@ -306,6 +306,27 @@ def test_a_terminal_gets_colours_unless_told_otherwise_and_interrupting_leaves()
     assert "You have left the table." in terminal.text
 
 
+def test_interrupting_a_match_says_the_way_back_and_it_leads_there(tmp_path: Path) -> None:
+    db = tmp_path / "mine.db"
+    table = ("mino_dice", "--seats", "3", "--ai", "greedy", "--db", str(db))
+    terminal = _Terminal(*table, NO_COLOR="1")
+    while "Press Enter to start" not in terminal.text:
+        terminal.lines()
+    terminal.type("")
+    while "Your turn." not in terminal.text:
+        terminal.lines()
+    terminal.process.send_signal(2)
+    assert terminal.end() == 0
+    left, _, way_back = terminal.text.partition("To come back: tavolata play ")
+    assert "You have left the table." in left
+    again = _Terminal(*way_back.split())
+    while "Your turn." not in again.text:
+        again.lines()
+    assert "The match is in progress." in again.text
+    again.process.send_signal(2)
+    assert again.end() == 0
+
+
 def test_the_client_ends_when_its_terminal_is_gone() -> None:
     terminal = _Terminal("mino_dice", "--seats", "3", "--ai", "random")
     while "Press Enter to start" not in terminal.text:
