@@ -8,12 +8,13 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tavolata.ai.arena.tournament.estimates import Estimate
 from tavolata.ai.arena.tournament.report.ink import PAPER, SERIES, short
 
-WIDTH = 8.4  # inches; a page scales it
+WIDTH = 10.0  # inches; a page scales it
 ROW = 0.34  # inches for one entrant
 
 
@@ -63,10 +64,11 @@ def _plain(value: float, _: object) -> str:
 def panels(
     count: int, columns_max: int, height: float, extra: float, **shared: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of so many panels in rows of ``height`` inches, ``extra`` for what is around them."""
+    """A figure of so many panels: rows of ``height`` inches, ``extra`` for what is around them."""
     columns = min(count, columns_max)
     rows = ceil(count / columns)
-    figure = Figure((WIDTH, rows * height + extra), layout="constrained")
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06)
+    figure = Figure((WIDTH, rows * height + extra), layout=layout)
     grid = list(figure.subplots(rows, columns, squeeze=False, **shared).flat)
     for ax in grid[count:]:
         ax.remove()

@@ -19,7 +19,7 @@ from tavolata.ai.arena.tournament.report.drawing import (
     mark,
     panels,
 )
-from tavolata.ai.arena.tournament.report.ink import DASHES, MARKERS, PAPER, SERIES, SOFT, short
+from tavolata.ai.arena.tournament.report.ink import PAPER, SERIES, SOFT, series, short
 from tavolata.ai.arena.tournament.summary import Crosstable, Standing, Summary
 
 TIME_MARKS = (("median", "p50", "o", 6), ("99 %", "p99", "|", 10), ("slowest", "slowest", "x", 6))
@@ -33,14 +33,14 @@ def ratings(summary: Summary) -> str:
     labels = [row.label for row in summary.standings]
     with ink.style():
         height = 0.75 + ROW * len(labels)
-        figure, grid = panels(len(parts), 3, height, 0.3, sharey=True)
+        figure, grid = panels(len(parts), 3, height, 0.3, sharex=True, sharey=True)
         for ax, (name, rows) in zip(grid, parts, strict=True):
             entrant_rows(ax, labels)
             ax.axvline(0, color=SOFT, lw=0.9)
             for row in rows:
                 mark(ax, labels.index(row.label), row.elo)
             ax.set_title(short(name))
-            ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+            ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         figure.supxlabel("rating (Elo points, mean of all entrants 0), 95 % interval", size=10)
         return ink.as_svg(figure)
 
@@ -127,7 +127,7 @@ def convergence(summary: Summary) -> str:
 def _settling(ax: Axes, summary: Summary, number: int, label: str) -> tuple[float, float]:
     """One entrant's line and band; gives the line's end."""
     steps = [(step.deals, step.elo[label]) for step in summary.convergence if label in step.elo]
-    colour = SERIES[number % len(SERIES)]
+    colour, marker, dash = series(number)
     known = [(deals, one) for deals, one in steps if np.isfinite(one.low)]
     ax.fill_between(
         [deals for deals, _ in known],
@@ -143,8 +143,8 @@ def _settling(ax: Axes, summary: Summary, number: int, label: str) -> tuple[floa
         color=colour,
         lw=1.6,
         ms=4,
-        marker=MARKERS[number % len(MARKERS)],
-        ls=DASHES[number // len(SERIES) % len(DASHES)],
+        marker=marker,
+        ls=dash,
     )
     return steps[-1][0], steps[-1][1].value
 
@@ -162,7 +162,7 @@ def _name_ends(ax: Axes, labels: Sequence[str], ends: Sequence[tuple[float, floa
             textcoords="axes fraction",
             va="center",
             size=9,
-            color=SERIES[number % len(SERIES)],
+            color=series(number)[0],
             arrowprops={"arrowstyle": "-", "color": SOFT, "lw": 0.6, "shrinkA": 1, "shrinkB": 3},
             annotation_clip=False,
         )
@@ -187,26 +187,17 @@ def strength_and_time(summary: Summary) -> str:
     """Ratings against the mean time for a decision."""
     elo = {row.label: row.elo for row in summary.standings}
     with ink.style():
-        figure = Figure((WIDTH, 4.2), layout="constrained")
+        figure = Figure((WIDTH, max(3.6, 0.8 + 0.25 * len(summary.times))), layout="constrained")
         ax = figure.subplots()
+        handles = []
         for number, one in enumerate(summary.times):
-            style = {
-                "colour": SERIES[number % len(SERIES)],
-                "marker": MARKERS[number % len(MARKERS)],
-            }
-            mark(ax, one.mean, elo[one.label], upright=True, **style)  # type: ignore[arg-type]
-            ax.annotate(
-                short(one.label),
-                (one.mean, elo[one.label].value),
-                (7, 0),
-                textcoords="offset points",
-                va="center",
-                size=9,
-            )
-        ax.margins(x=0.14)
+            colour, marker, _ = series(number)
+            mark(ax, one.mean, elo[one.label], upright=True, colour=colour, marker=marker)
+            handles += ax.plot([], [], marker, color=colour, ms=6, label=short(one.label))
         logarithmic(ax)
         ax.set_xlabel("mean time for one decision (ms, logarithmic)")
         ax.set_ylabel("rating (Elo points), 95 % interval")
+        figure.legend(handles=handles, loc="outside right upper")
         return ink.as_svg(figure)
 
 

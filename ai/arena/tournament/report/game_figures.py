@@ -26,7 +26,7 @@ def places(part: ContestSummary) -> str:
         for ax, label in zip(grid, labels, strict=True):
             counts = [one.counts for one in part.places if one.label == label]
             bars = _place_bars(ax, np.array(counts, dtype=float))
-            ax.set_title(short(label), size=9.5)
+            ax.set_title(short(label, 20), size=9.5)
         figure.supylabel("seat", size=10)
         figure.supxlabel("matches (%)", size=10)
         figure.legend(
@@ -72,7 +72,7 @@ def _place_bars(
 
 def _shade(place: int, count: int) -> str:
     """From first to last place: dark blue over grey to yellow, in order in grey print too."""
-    return to_hex(colormaps["cividis"](0.08 + 0.9 * place / max(count - 1, 1)))
+    return to_hex(colormaps["cividis"](0.15 + 0.83 * place / max(count - 1, 1)))
 
 
 def _ordinal(place: int) -> str:
@@ -87,7 +87,7 @@ def seats(summary: Summary) -> str:
             ax.axhline(50, color=SOFT, lw=0.9)
             for one in part.seats:
                 mark(ax, one.seat, one.score, upright=True, scale=100)
-            ax.set_title(short(part.contest.name))
+            ax.set_title(short(part.contest.name, 20), size=9.5)
             ax.set_xticks([one.seat for one in part.seats])
             ax.set_xlim(-0.6, part.contest.seats - 0.4)
             ax.grid(visible=False, axis="x")

@@ -88,13 +88,11 @@ def as_svg(figure: Figure) -> str:
 
 
 def themed(svg: str, prefix: str) -> str:
-    """The SVG for a page: colours as variables, ids that begin with the prefix, free in size."""
+    """The SVG for a page: colours as variables, ids that begin with the prefix."""
     for name, (light, _) in COLOURS.items():
         svg = svg.replace(light, f"var(--{name}, {light})")
     svg = re.sub(r'(\bid="|url\(#|xlink:href="#)', rf"\g<1>{prefix}-", svg)
-    return re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1).replace(
-        "<svg ", '<svg role="img" ', 1
-    )
+    return svg.replace("<svg ", '<svg role="img" ', 1)
 
 
 def variables(dark: bool) -> str:
@@ -102,7 +100,13 @@ def variables(dark: bool) -> str:
     return " ".join(f"--{name}: {both[dark]};" for name, both in COLOURS.items())
 
 
-def short(label: str) -> str:
-    """A label that fits beside an axis."""
+def series(number: int) -> tuple[str, str, Any]:
+    """Colour, marker and dashes of one of many series; the first 49 differ in colour and marker."""
+    lap, place = divmod(number, len(SERIES))
+    return SERIES[place], MARKERS[(place + 3 * lap) % len(MARKERS)], DASHES[lap % len(DASHES)]
+
+
+def short(label: str, length: int = LABEL_MAX) -> str:
+    """A label that fits beside an axis, or above one that is so many letters wide."""
     text = " ".join(label.split())
-    return text if len(text) <= LABEL_MAX else text[: LABEL_MAX - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return text if len(text) <= length else text[: length - 1] + "\N{HORIZONTAL ELLIPSIS}"
