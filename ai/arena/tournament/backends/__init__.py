@@ -6,7 +6,7 @@ A backend changes how long a tournament takes and which faults it survives, neve
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,7 +33,7 @@ class Backend(Protocol):
 
     workers: int  # chunks that are played at the same time
 
-    def run(self, chunks: Iterable[Chunk]) -> Iterator[Played]:
+    def run(self, chunks: Iterable[Chunk]) -> Generator[Played, None, None]:
         """Play chunks as workers become free, and give the outcomes in the order they come.
 
         A chunk is taken from ``chunks`` only when there is a worker for it. What took a worker down

@@ -5,7 +5,7 @@ A player that ends the process or never answers is not contained here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 from tavolata.ai.arena.tournament.backends import Played, play_all
 from tavolata.ai.arena.tournament.model import Chunk, Field
@@ -21,7 +21,7 @@ class Inline:
     def __init__(self, field: Field, policy: FaultPolicy) -> None:
         self._referee = Referee(field, policy)
 
-    def run(self, chunks: Iterable[Chunk]) -> Iterator[Played]:
+    def run(self, chunks: Iterable[Chunk]) -> Generator[Played, None, None]:
         for chunk in chunks:
             yield play_all(self._referee, chunk.plans)
 

@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import Any
@@ -98,7 +98,7 @@ class Processes:
         self._suspects = Suspects()
         self._starts_failed = 0
 
-    def run(self, chunks: Iterable[Chunk]) -> Iterator[Played]:
+    def run(self, chunks: Iterable[Chunk]) -> Generator[Played, None, None]:
         source = (chunk.plans for chunk in chunks)
         try:
             while self._hand_out(source):
@@ -141,7 +141,7 @@ class Processes:
         heard = wait(list(by_source), self._seconds_of_patience())
         return list(dict.fromkeys(by_source[source] for source in heard))
 
-    def _news_of(self, worker: Worker) -> Iterator[Played]:
+    def _news_of(self, worker: Worker) -> Generator[Played, None, None]:
         try:
             message = worker.received()
         except (EOFError, OSError):
