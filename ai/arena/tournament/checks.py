@@ -13,7 +13,7 @@ from tavolata.ai.arena.tournament.model import Contest
 from tavolata.ai.arena.tournament.problems import Problem, SpecificationError, given_text
 from tavolata.ai.arena.tournament.tables import NoDesign, tables
 from tavolata.ai.player import Limits
-from tavolata.ai.players import PlayerSpec, UnknownPlayer, player_specs
+from tavolata.ai.players import PlayerSpec, UnknownPlayer, player_spec, player_specs
 from tavolata.ext.core.errors import SeatCountError, SettingError
 from tavolata.ext.registry import GAMES
 
@@ -95,14 +95,14 @@ def _check_names(contests: tuple[Contest, ...], report: _Report) -> None:
 
 def _entrants(read: keys.Tournament, report: _Report) -> dict[str, Entrant]:
     found: dict[str, Entrant] = {}
-    known = player_specs()
     for index, given in enumerate(read.entrants):
         path = f"entrants[{index}]"
-        if given.player not in known:
-            error = UnknownPlayer(given.player)
-            report.add(f"{path}.player", given_text(given.player), str(error).split("are: ")[1])
+        try:
+            spec = player_spec(given.player)
+        except UnknownPlayer:
+            report.add(f"{path}.player", given_text(given.player), ", ".join(player_specs()))
             continue
-        for entrant in _expanded(path, given, known[given.player], read.limits, report):
+        for entrant in _expanded(path, given, spec, read.limits, report):
             if entrant.label in found:
                 allowed = "a label of its own for every entrant"
                 report.add(f"{path}.label", f"{given_text(entrant.label)}, taken", allowed)

@@ -15,7 +15,7 @@ from random import Random
 
 TABLES_MAX = 100_000
 FEW = 200  # combinations that are all played unless told otherwise
-_STEPS = 150_000  # of one search
+_STEPS_PER_BASE, _STEPS = 6_000, 150_000  # of one search
 
 Table = tuple[int, ...]
 
@@ -76,7 +76,7 @@ def _base_tables(count: int, seats: int, bases: int) -> list[list[int]] | None:
         for player, other in permutations(base, 2):
             excess[player - other] += 1  # a negative index counts from the end: modulo count
     cost = sum(value * value for value in excess)
-    for _ in range(_STEPS):
+    for _ in range(min(_STEPS, _STEPS_PER_BASE * (bases + 1))):
         if cost == 0:
             return chosen
         base, place, new = chosen[int(draw() * bases)], int(draw() * seats), int(draw() * count)
