@@ -14,7 +14,7 @@ from tavolata.ai.arena.tournament.seating import (
     table_lineups,
 )
 
-Players = tuple[str, ...]  # of a meeting; one alone has a bye
+Players = tuple[str, ...]  # of a meeting, in the order of the file; one alone has a bye
 
 
 @dataclass(frozen=True, slots=True)

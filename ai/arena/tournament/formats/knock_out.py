@@ -35,7 +35,7 @@ class KnockOut:
             losers = [self.loser(met) for met in past[-1]]
             third = tuple(label for label in losers if label is not None)
             meetings += [third] if third else []
-        return meetings
+        return [tuple(sorted(players, key=self.labels.index)) for players in meetings]
 
     def lineups(self, players: Players, group: int, deal: int) -> list[tuple[int, Lineup]]:
         """See Format.lineups."""

@@ -34,14 +34,14 @@ class Swiss:
     def next_round(
         self, past: Sequence[Sequence[Met]], withdrawn: Collection[str]
     ) -> list[Players]:
-        """See Format.next_round; a bye comes last."""
+        """See Format.next_round; those first in rank come first, a bye last."""
         ranked = [label for label in self.ranking(past) if label not in withdrawn]
         if len(past) == self.rounds or len(ranked) < 2:
             return []
         met = Counter(frozenset(each.players) for meetings in past for each in meetings)
-        if len(ranked) % 2 == 0:
-            return _pairs(ranked, met, most=len(past))
-        return _with_bye(ranked, met, most=len(past))
+        paired = _with_bye if len(ranked) % 2 else _pairs
+        meetings = paired(ranked, met, most=len(past))
+        return [tuple(sorted(players, key=self.labels.index)) for players in meetings]
 
     def lineups(self, players: Players, group: int, deal: int) -> list[tuple[int, Lineup]]:
         """See Format.lineups."""

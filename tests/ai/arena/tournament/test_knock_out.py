@@ -52,7 +52,7 @@ def test_the_first_seeds_meet_as_late_as_can_be(count: int) -> None:
 
 def test_losers_of_the_semi_finals_play_for_the_third_place() -> None:
     rounds = run(KnockOut(Seats(2), LABELS[:6], third_place=True))
-    assert rounds[-1] == [("p01", "p02"), ("p04", "p03")]
+    assert rounds[-1] == [("p01", "p02"), ("p03", "p04")]
     assert run(KnockOut(Seats(2), LABELS[:2], third_place=True)) == [[("p01", "p02")]]
     # Of three, one has no opponent in the semi-finals: third is who lost the other.
     assert run(KnockOut(Seats(2), LABELS[:3], third_place=True))[-1] == [("p01", "p02"), ("p03",)]

@@ -255,7 +255,7 @@ def test_who_is_left_goes_on_when_the_other_is_withdrawn() -> None:
     assert (met.players, met.winner, met.walkover) == (
         ("a", "d"), "d", True,
     )  # fmt: skip
-    assert final.players == ("d", "b")
+    assert final.players == ("b", "d")
 
 
 def test_late_answers_count_as_faults_only_if_they_are_to() -> None:
