@@ -19,6 +19,10 @@ from tests.project.extensions import ROOT, SOURCE, SUFFIX, cython_sources, modul
 DATA = {".h", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
 FOLDERS = ("service", "ai", "ext", "seeds")
 
+# What the extras `tournament` and `ray` bring, and who may need it to load.
+OPTIONAL = ("jinja2", "matplotlib", "numpy", "openskill", "ray")
+WITH_EXTRAS = "tavolata.ai.arena.tournament."
+
 # Runs in the clean environment, away from the repository.
 LOAD = """
 import importlib, json, pkgutil, sys
@@ -34,12 +38,18 @@ def below(folder, path=""):
 
 seeds = {name: entry.read_text("utf-8") for name, entry in below(files(tavolata) / "seeds")}
 modules = [m.name for m in pkgutil.walk_packages(tavolata.__path__, "tavolata.")]
-skipped = set(sys.argv[1:]) | {"tavolata.__main__"}
+optional, *unfit = sys.argv[1:]
+lacking = {}
 for name in modules:
-    if name not in skipped:
-        importlib.import_module(name)
+    if name not in {*unfit, "tavolata.__main__"}:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name.partition(".")[0] not in optional.split():
+                raise
+            lacking[name] = error.name
 print(json.dumps({"place": tavolata.__file__, "version": tavolata.__version__,
-                  "seeds": seeds, "modules": modules}))
+                  "seeds": seeds, "modules": modules, "lacking": lacking}))
 """
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
@@ -97,7 +107,9 @@ def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def loaded(clean: Path) -> dict[str, Any]:
     """What the installed package says when all of it is imported and every seed read."""
     unfit = [module_name(path) for path in cython_sources() if not runs_here(path)]
-    answer: dict[str, Any] = json.loads(run(clean, "-c", LOAD, *unfit, cwd=clean.parent))
+    answer: dict[str, Any] = json.loads(
+        run(clean, "-c", LOAD, " ".join(OPTIONAL), *unfit, cwd=clean.parent)
+    )
     return answer
 
 
@@ -140,6 +152,7 @@ def test_every_seed_reads_as_in_the_repository(loaded: dict[str, Any], clean: Pa
 
 def test_every_module_loads_with_the_declared_dependencies_alone(loaded: dict[str, Any]) -> None:
     assert {module_name(path) for path in cython_sources()} <= set(loaded["modules"])
+    assert [name for name in loaded["lacking"] if not name.startswith(WITH_EXTRAS)] == []
 
 
 def test_the_installed_command_starts(clean: Path) -> None:
