@@ -19,6 +19,7 @@ from tavolata.ai.arena.tournament.table import Floats, Ints, SeatTable
 
 GROUPS_MAX = 500  # of deals in a contest; independent, as deals are, and quick to weigh
 _CELLS_MAX = 4_000_000  # numbers in one block of replicates
+_EQUAL = 1e-6  # Elo points
 _WIDEST = 12.0  # about what `widening` says for two deals; ranks need a number
 
 
@@ -59,13 +60,12 @@ def rate(table: SeatTable, replicates: int, stream: int) -> Ratings:
     total = wins.sum(axis=0)
     unseen = _match_weights(table, present, total + total.T)
     draws_of_wins = _replicates(wins, strata, unseen, replicates, stream)
-    logits = ELO * strengths(total + unseen / 2)
+    logits = level(ELO * strengths(total + unseen / 2))
     draws = ELO * strengths(draws_of_wins)
     met = wins + wins.transpose(0, 2, 1) > 0
     stretch = _stretches(met.any(axis=2), strata)
     wide = logits + np.minimum(stretch, _WIDEST) * (draws - logits)
     ranks = 1 + (wide[:, None, :] > wide[:, :, None]).sum(axis=2)
-    rounded = np.round(logits, 6)
     return Ratings(
         labels=tuple(int(label) for label in present),
         elo=tuple(
@@ -75,12 +75,22 @@ def rate(table: SeatTable, replicates: int, stream: int) -> Ratings:
         score=_scores(total, draws_of_wins, stretch),
         cells=_cells(total, draws_of_wins, met, strata),
         weights=tuple(tuple(float(cell) for cell in row) for row in total + total.T),
-        rank=tuple(int(1 + (rounded > own).sum()) for own in rounded),
+        rank=tuple(int(1 + (logits > own).sum()) for own in logits),
         rank_low=_whole(np.quantile(ranks, 0.025, axis=0, method="lower")),
         rank_high=_whole(np.quantile(ranks, 0.975, axis=0, method="higher")),
         ahead=_ahead(wide),
         part=_whole(components(total + total.T)),
     )
+
+
+def level(values: Floats) -> Floats:
+    """The values, with those that differ by rounding alone made equal."""
+    order = np.argsort(values)
+    step = np.diff(values[order], prepend=-np.inf) > _EQUAL
+    groups = np.empty(len(values), dtype=np.int64)
+    groups[order] = np.cumsum(step) - 1
+    means: Floats = np.bincount(groups, values) / np.bincount(groups)
+    return means[groups]
 
 
 def deal_groups(table: SeatTable) -> tuple[Ints, Ints]:

@@ -46,7 +46,7 @@ def summary(field: Field, outcomes: Iterable[MatchOutcome]) -> Summary:
         decisions=int(table.decisions.sum()),
         standings=rows,
         crosstable=_crosstable(table, ratings, order),
-        contests=tuple(_contest(table, int(number)) for number in np.unique(table.contest)),
+        contests=_contests(table, ratings, rows),
         times=distributions.times(table, order),
         faults=distributions.faults(table, order),
         convergence=_convergence(table),
@@ -127,17 +127,39 @@ def _crosstable(table: SeatTable, ratings: Ratings, order: list[int]) -> Crossta
     )
 
 
-def _contest(whole: SeatTable, number: int) -> ContestSummary:
-    table = whole.of_contest(number)
-    stream = 100 * (number + 1)
+def _contests(
+    whole: SeatTable, ratings: Ratings, rows: tuple[Standing, ...]
+) -> tuple[ContestSummary, ...]:
+    """Every contest that was played; one alone has the ratings of the whole."""
+    numbers = [int(number) for number in np.unique(whole.contest)]
+    if len(numbers) == 1:
+        return (_contest(whole, numbers[0], ratings, rows),)
+    made = []
+    for number in numbers:
+        table, stream = whole.of_contest(number), _stream(number)
+        own = rate(table, REPLICATES, stream)
+        made.append(
+            _contest(table, number, own, _standings(table, own, skills(table), REPLICATES, stream))
+        )
+    return tuple(made)
+
+
+def _stream(contest: int) -> int:
+    """The first of the bootstrap streams of a contest, which has some for its seats besides."""
+    return 100 * (contest + 1)
+
+
+def _contest(
+    table: SeatTable, number: int, ratings: Ratings, rows: tuple[Standing, ...]
+) -> ContestSummary:
     contest = table.field.contests[number]
-    ratings = rate(table, REPLICATES, stream)
-    rows = _standings(table, ratings, skills(table), REPLICATES, stream)
     order = _order(table, rows)
     edges = distributions.total_edges(table)
+    spec = game_spec(contest.game)
     return ContestSummary(
         contest=contest,
-        low_wins=game_spec(contest.game).low_wins,
+        game_name=spec.name,
+        low_wins=spec.low_wins,
         matches=table.match_count,
         deals=table.deal_count,
         standings=rows,
@@ -146,7 +168,7 @@ def _contest(whole: SeatTable, number: int) -> ContestSummary:
         total_edges=edges,
         totals=distributions.totals(table, order, edges),
         places=distributions.places(table, order),
-        seats=distributions.seat_scores(table, REPLICATES, stream),
+        seats=distributions.seat_scores(table, REPLICATES, _stream(number)),
         times=distributions.times(table, order),
     )
 

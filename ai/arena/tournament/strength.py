@@ -17,7 +17,7 @@ from tavolata.ai.arena.tournament.table import Floats, Ints, SeatTable
 ELO = 400 / log(10)  # Elo points in one unit of log odds
 _STEP_MAX = 2.0
 _STEPS = 200
-_ENOUGH = 1e-10
+_ENOUGH = 1e-7  # of the last step; what is left after it is about its square
 
 
 def wins_by(table: SeatTable, groups: Ints) -> Floats:

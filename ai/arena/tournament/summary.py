@@ -120,6 +120,7 @@ class ContestSummary:
     """One game of the tournament. Tuples are in the order of the standings."""
 
     contest: Contest
+    game_name: str
     low_wins: bool
     matches: int
     deals: int
