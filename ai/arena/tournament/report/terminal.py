@@ -88,7 +88,7 @@ def contest_table(summary: ContestSummary) -> Table:
     contest = summary.contest
     best = "low totals win" if summary.low_wins else "high totals win"
     title = (
-        f"{contest.name}: {contest.seats} seats, {summary.matches:,} matches over "
+        f"{words.label(contest.name)}: {contest.seats} seats, {summary.matches:,} matches over "
         f"{summary.deals:,} deals, {best}"
     )
     table = _table(
