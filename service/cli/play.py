@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    import grpc
+
     from tavolata.service.terminal.table import Wanted
     from tavolata.service.terminal.voice import Voice
 
@@ -22,20 +24,35 @@ _CALL_S = 10.0  # somebody is waiting
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which server and table; empty or None: a server of one's own, a new table."""
+    """Which server and table; empty or None: a server of one's own, a new table.
+
+    tls_ca: PEM file with the certificates to trust; None: those that gRPC brings.
+    """
 
     server: str
     db: Path | None
     table_id: str
     seat: int | None
     token: str
+    tls: bool = False
+    tls_ca: Path | None = None
 
     @property
     def lasting(self) -> str:
         """The options that lead to the same server again; empty if it ends with the client."""
+        if self.tls_ca is not None:
+            return f"--server {self.server} --tls-ca {self.tls_ca}"
         if self.server:
-            return f"--server {self.server}"
+            return f"--server {self.server}{' --tls' if self.tls else ''}"
         return f"--db {self.db}" if self.db is not None else ""
+
+    def credentials(self) -> grpc.ChannelCredentials | None:
+        """What the server has to prove; None: plain text."""
+        import grpc
+
+        if not self.tls:
+            return None
+        return grpc.ssl_channel_credentials(self.tls_ca.read_bytes() if self.tls_ca else None)
 
 
 def play(
@@ -44,6 +61,13 @@ def play(
         str,
         typer.Option(help="Server, as host:port. Without one, a server of your own is started."),
     ] = "",
+    tls: Annotated[bool, typer.Option("--tls", help="The server is reached by TLS.")] = False,
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(
+            help="PEM file with the certificates to trust; implies --tls. Default: the public ones."
+        ),
+    ] = None,
     db: Annotated[
         Path | None,
         typer.Option(help="File of your own server, to come back later. Default: a temporary one."),
@@ -71,6 +95,8 @@ def play(
 
     Makes a table, with AI players in the seats that are not for people, or joins one by its id.
     """
+    # gRPC reads it when it is imported: its own log would stand between the lines of the game.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from tavolata.service.terminal.table import Wanted
     from tavolata.service.terminal.voice import Voice
 
@@ -78,6 +104,10 @@ def play(
         raise typer.BadParameter(f"{color!r}; allowed: auto, never, always", param_hint="--color")
     if server and db is not None:
         raise typer.BadParameter("--db is for a server of your own; leave out --server")
+    if (tls or tls_ca is not None) and not server:
+        raise typer.BadParameter("TLS is for a server elsewhere; name it with --server")
+    if tls_ca is not None:
+        _check_certificates(tls_ca)
     wanted = Wanted(
         game_id=game,
         seats=seats,
@@ -88,8 +118,19 @@ def play(
         options=tuple(option or ()),
         seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
     )
-    place = Place(server, db, join, seat, token)
+    place = Place(server, db, join, seat, token, tls or tls_ca is not None, tls_ca)
     raise typer.Exit(_run(place, wanted, Voice(sys.stdout, color)))  # type: ignore[arg-type]
+
+
+def _check_certificates(file: Path) -> None:
+    """BadParameter unless the file has certificates: gRPC would only say that nobody answers."""
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except OSError as error:  # SSLError is one
+        why = "is no PEM file with certificates" if isinstance(error, ssl.SSLError) else error
+        raise typer.BadParameter(f"{file}: {why}", param_hint="--tls-ca") from None
 
 
 def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
@@ -129,7 +170,7 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
     async with AsyncExitStack() as stack:
         target = place.server or await stack.enter_async_context(embedded_server(place.db))
         connection = await stack.enter_async_context(
-            connect(target, policy=RetryPolicy(call_s=_CALL_S))
+            connect(target, credentials=place.credentials(), policy=RetryPolicy(call_s=_CALL_S))
         )
         lines = TypedLines(sys.stdin)
         if place.table_id:
