@@ -190,13 +190,14 @@ class TournamentSchedule:
     def __init__(
         self, formats: Sequence[Format], stopping: StoppingRule, policy: FaultPolicy
     ) -> None:
-        self._formats, self._stopping, self._policy = tuple(formats), stopping, policy
+        self.formats, self.stopping = tuple(formats), stopping
+        self._policy = policy
         self._start()
 
     def _start(self) -> None:
         self._contests = [
-            ContestRun(number, format_, self._stopping)
-            for number, format_ in enumerate(self._formats)
+            ContestRun(number, format_, self.stopping)
+            for number, format_ in enumerate(self.formats)
         ]
         self._faults: Counter[str] = Counter()
         self._withdrawn: frozenset[str] = frozenset()

@@ -46,6 +46,14 @@ class Format(Protocol):
     def tie_deals(self) -> int:
         """Deals by which a tied meeting is prolonged, once."""
 
+    @property
+    def meeting_count(self) -> int:
+        """Meetings there will be, byes apart, if nobody is withdrawn."""
+
+    @property
+    def possible(self) -> Sequence[Players]:
+        """The meetings there will or may be."""
+
     def next_round(
         self, past: Sequence[Sequence[Met]], withdrawn: Collection[str]
     ) -> list[Players]:
@@ -83,6 +91,16 @@ class OneRound:
     joint: bool = False
     numbered: bool = False
     tie_deals: int = 0
+
+    @property
+    def meeting_count(self) -> int:
+        """See Format.meeting_count."""
+        return len(self.meetings)
+
+    @property
+    def possible(self) -> Sequence[Players]:
+        """See Format.possible."""
+        return self.meetings
 
     def next_round(
         self, past: Sequence[Sequence[Met]], withdrawn: Collection[str]

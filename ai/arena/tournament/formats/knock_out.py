@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from tavolata.ai.arena.tournament.formats import Met, Players, Seats
 from tavolata.ai.arena.tournament.seating import Lineup
@@ -19,6 +20,17 @@ class KnockOut:
     tie_deals: int = 0
     joint: bool = False
     numbered: bool = True
+
+    @property
+    def meeting_count(self) -> int:
+        """See Format.meeting_count."""
+        for_third = self.third_place and len(self.labels) > 3
+        return len(self.labels) - 1 + for_third
+
+    @property
+    def possible(self) -> Sequence[Players]:
+        """See Format.possible."""
+        return tuple(combinations(self.labels, 2))
 
     def next_round(
         self, past: Sequence[Sequence[Met]], withdrawn: Collection[str]

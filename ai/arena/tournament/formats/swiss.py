@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from tavolata.ai.arena.tournament.formats import Met, Players, Seats
 from tavolata.ai.arena.tournament.formats.matching import preferred_pairs
@@ -30,6 +31,16 @@ class Swiss:
     joint: bool = False
     numbered: bool = True
     tie_deals: int = 0
+
+    @property
+    def meeting_count(self) -> int:
+        """See Format.meeting_count."""
+        return self.rounds * (len(self.labels) // 2)
+
+    @property
+    def possible(self) -> Sequence[Players]:
+        """See Format.possible."""
+        return tuple(combinations(self.labels, 2))
 
     def next_round(
         self, past: Sequence[Sequence[Met]], withdrawn: Collection[str]
