@@ -24,6 +24,7 @@ from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
 from tavolata.service.tables.clocks import deadline_us, limits_us
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
+from tavolata.service.tables.tables import Work
 from tavolata.service.thinking import Thinking
 from tavolata.v1.player_pb2 import AiPlayer
 
@@ -33,23 +34,28 @@ FALLBACK = AiPlayer(player="random", level="standard")
 EFFORT_MAX = 10**12  # iterations, nodes, milliseconds: more is none
 
 
+RETRY_S = 1.0  # before a decision is played again that the store didn't take
+
+
 @dataclass(slots=True)
 class _Thought:
-    table: Table
+    """A decision in the making. playing: it is made, and on its way to the log."""
+
     turn: int
     stop: Stop
     task: asyncio.Task[None]
+    playing: bool = False
 
 
 @dataclass(slots=True)
 class _Timer:
-    table: Table
     at_us: int
     task: asyncio.Task[None]
 
 
 class AiSeats:
-    """The seats for which an AI player has to decide, and the clocks of the others."""
+    """The seats for which an AI player has to decide, and the clocks of the others, at the tables
+    that this server acts for."""
 
     def __init__(
         self,
@@ -58,12 +64,14 @@ class AiSeats:
         clock: Clock,
         entropy: Entropy,
         ceiling: Ceiling,
+        work: Work,
     ) -> None:
         self._playing = playing
         self._thinking = thinking
         self._clock = clock
         self._entropy = entropy
         self._ceiling = ceiling
+        self._work = work
         self._thoughts: dict[tuple[str, int], _Thought] = {}
         self._timers: dict[str, _Timer] = {}
         self._closing = False
@@ -74,23 +82,26 @@ class AiSeats:
         return len(self._thoughts)
 
     def consider(self, table: Table) -> None:
-        """Begin the decisions that are due at a table, and end those that aren't any more."""
+        """Begin the decisions that are due at a table, and end those that aren't any more.
+
+        A table that was given up is heard of again when it has been loaded anew; until then what
+        was begun for it goes on, as the same decision may be open still.
+        """
         match = table.match
-        if match is None or self._closing or not self._concerns(table):
+        if match is None or self._closing or table.dead or not self._concerns(table):
             return
+        held = self._work.holds(table.table_id) is not None
         due: tuple[int, ...] = ()
-        if table.state == PLAYING and not table.dead:
+        if table.state == PLAYING and held:
             due = tuple(n for n in match.to_act if table.seats[n].decided_by_ai)
         for seat in table.seats:
             thought = self._thoughts.get((table.table_id, seat.number))
-            if thought is None or (table.dead and thought.table is not table):
-                continue  # a table that was dropped may still be heard of when it is loaded anew
-            if not (seat.number in due and thought.turn == match.turn and thought.table is table):
+            if thought is not None and not (seat.number in due and thought.turn == match.turn):
                 self._end(table.table_id, seat.number, thought)
         for number in due:
             if (table.table_id, number) not in self._thoughts:
                 self._begin(table, number)
-        self._set_timer(table)
+        self._set_timer(table, held)
 
     def _concerns(self, table: Table) -> bool:
         """Whether any seat could ever need an answer or a clock; asked after every action."""
@@ -106,12 +117,13 @@ class AiSeats:
         assert match is not None  # noqa: S101
         stop = Stop()
         task = _task(self._answer(table, seat, match.turn, stop))
-        self._thoughts[table.table_id, seat] = _Thought(table, match.turn, stop, task)
+        self._thoughts[table.table_id, seat] = _Thought(match.turn, stop, task)
 
     def _end(self, table_id: str, seat: int, thought: _Thought) -> None:
         del self._thoughts[table_id, seat]
         thought.stop.set()
-        thought.task.cancel()
+        if not thought.playing:
+            thought.task.cancel()
 
     async def _answer(self, table: Table, seat: int, turn: int, stop: Stop) -> None:
         """Think, wait until the answer is due, and play."""
@@ -128,14 +140,23 @@ class AiSeats:
         thought = self._thoughts.get((table.table_id, seat))
         if thought is None or thought.stop is not stop:
             return
-        del self._thoughts[table.table_id, seat]
+        thought.playing = True
         maker = BY_AI if occupant.kind == AI else BY_STAND_IN
         body = _body(player, decision, seed)
-        try:
-            await self._playing.play_for_ai(table, seat, turn, decision.action, maker, body)
-        except Refused as refused:
-            # The table was dropped from memory; it is considered again when it is loaded.
-            log.warning("ai.not_recorded", table_id=table.table_id, reason=refused.reason_name)
+        played = False
+        while not stop.is_set():
+            try:
+                played = await self._playing.play_for_ai(
+                    table.table_id, seat, turn, decision.action, maker, body
+                )
+                break
+            except Refused as refused:
+                log.warning("ai.not_recorded", table_id=table.table_id, reason=refused.reason_name)
+                await self._clock.sleep(RETRY_S)
+        if self._thoughts.get((table.table_id, seat)) is thought:
+            del self._thoughts[table.table_id, seat]
+            if not played:
+                self._playing.reconsider(table.table_id)
 
     async def _decide(
         self, table: Table, seat: int, player: AiPlayer, seed: int, stop: Stop
@@ -173,29 +194,32 @@ class AiSeats:
 
     # -- people's clocks --------------------------------------------------------------------------
 
-    def _set_timer(self, table: Table) -> None:
-        deadlines = [deadline_us(table, seat) for seat in table.seats]
+    def _set_timer(self, table: Table, held: bool) -> None:
+        deadlines = [deadline_us(table, seat) for seat in table.seats] if held else []
         first = min((each for each in deadlines if each is not None), default=0)
-        if table.dead:
-            first = 0
         timer = self._timers.get(table.table_id)
         if timer is not None:
-            if timer.at_us == first and timer.table is table:
-                return
-            if table.dead and timer.table is not table:
+            if timer.at_us == first:
                 return
             timer.task.cancel()
             del self._timers[table.table_id]
         if first:
-            task = _task(self._ring(table, first))
-            self._timers[table.table_id] = _Timer(table, first, task)
+            task = _task(self._ring(table.table_id, first))
+            self._timers[table.table_id] = _Timer(first, task)
 
-    async def _ring(self, table: Table, at_us: int) -> None:
+    async def _ring(self, table_id: str, at_us: int) -> None:
         while (left_us := at_us - self._clock.now_us()) > 0:
             await self._clock.sleep(left_us / 1e6)
-        del self._timers[table.table_id]
-        if not table.dead and not self._closing:
-            self._playing.time_out(table)
+        del self._timers[table_id]
+        while not self._closing and self._work.holds(table_id) is not None:
+            try:
+                await self._playing.time_out(table_id)
+                break
+            except Refused as refused:
+                if refused.retry_delay is None:
+                    break  # the table is gone
+                await self._clock.sleep(RETRY_S)
+        self._playing.reconsider(table_id)
 
     # -- the end ----------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ class Entry:
     number: from 1, without gaps; time_us: wall time; kind: see tables/apply.py; slot: the seat it
     concerns or -1; turn, action, maker: of a decision; request_id, scope, digest: of the request
     that made it, scope being the seat within which the id counts, or -1; body: what else the kind
-    needs, as JSON values.
+    needs, as JSON values; chain: the running hash of the log up to here (tables/chain.py).
     """
 
     number: int
@@ -58,6 +58,7 @@ class Entry:
     scope: int = -1
     digest: bytes = b""
     body: dict[str, Any] | None = field(default=None, repr=False)
+    chain: bytes = b""
 
 
 @dataclass(slots=True)
@@ -65,24 +66,35 @@ class Summary:
     """What is known of a table without reading its log.
 
     state: a TableState; expires_us: when the table may be removed, 0 for never; creation_id: the
-    request id that made it.
+    request id that made it; work: whether a server has to act for it by itself, False for not at
+    present, None for never again; claimant: the server that has the work if it is new.
     """
 
     state: int
     expires_us: int
     creation_id: str = ""
+    work: bool | None = None
+    claimant: str = ""
+
+
+NO_EPOCH = -1
+FIRST_EPOCH = 1  # of work that is claimed as it is made
 
 
 @dataclass(slots=True)
 class Append:
-    """An entry to add to a table's log if its number is the next one.
+    """An entry to add to a table's log if it is the next one.
 
-    summary: the table's new summary, None if it stays as it is; with entry 1 it makes the table.
+    summary: the table's new summary, None if it stays as it is; with entry 1 it makes the table;
+    previous: the running hash of the entry before; epoch: of the claim under which a server acts by
+    itself, NO_EPOCH for anybody's entry.
     """
 
     table_id: str
     entry: Entry
     summary: Summary | None = None
+    previous: bytes = b""
+    epoch: int = NO_EPOCH
 
 
 @dataclass(slots=True)
@@ -97,12 +109,34 @@ class StoreError(Exception):
     """The store has not done what it was asked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A table for which one server acts: AI players, clocks. epoch: greater with every claim;
+    first: no server has had the table before."""
+
+    table_id: str
+    epoch: int
+    first: bool
+
+
 class Conflict(StoreError):
-    """The entry's number is not the next one, or the creation id is taken. Nothing was written."""
+    """The entry isn't the next one, or its request id or creation id is taken. Nothing was written.
+
+    It is the next one if its number is, and the log's last entry has the running hash that it
+    follows.
+    """
+
+
+class Fenced(Conflict):
+    """The claim under which the entry was made is another server's by now. Nothing was written."""
 
 
 class StoreFull(StoreError):
     """No room left. Nothing was written."""
+
+
+class StoreAway(StoreError):
+    """The store can't be reached. Whether it was written is unknown, and can be read later."""
 
 
 class StoreUnavailable(StoreError):
@@ -110,16 +144,27 @@ class StoreUnavailable(StoreError):
 
 
 class Store(Protocol):
-    """The logs of all tables. An append is durable when `write` returns."""
+    """The logs of all tables, and who acts for them. An append is durable when `write` returns.
+
+    Reading and claiming raise StoreAway or StoreUnavailable.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether other servers may write, too."""
 
     async def write(self, batch: Sequence[Append]) -> Sequence[StoreError | None]:
         """Append all in one transaction; the outcome of each, in order, None for done.
 
-        One that conflicts leaves the others as they are.
+        One that conflicts leaves those of other tables as they are; what comes after it in the same
+        table's log builds on it and conflicts too, whatever its number.
         """
 
-    async def load(self, table_id: str) -> StoredTable | None:
-        """A table with all its entries in order, or None."""
+    async def load(self, table_id: str, after: int = 0) -> StoredTable | None:
+        """A table with its entries after that number in order, or None."""
+
+    async def last_numbers(self, table_ids: Sequence[str]) -> dict[str, int]:
+        """The number of the last entry of each of these tables that exists."""
 
     async def find_creation(self, creation_id: str) -> str | None:
         """The id of the table made under this request id, or None."""
@@ -129,6 +174,23 @@ class Store(Protocol):
 
     async def remove_expired(self, now_us: int) -> list[str]:
         """Remove the tables whose time has come, and return their ids."""
+
+    async def renew(self, server_id: str, lease_s: float) -> bool:
+        """Let a server's lease run that long from now, by the store's clock. False if it has run
+        out: what the server had claimed may be another's, and it has to go on under another id."""
+
+    async def claim(
+        self,
+        server_id: str,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+    ) -> list[Claim]:
+        """Give the server tables that need one and whose server, if any, has no lease any more."""
+
+    async def release(self, server_id: str, table_ids: Sequence[str] | None = None) -> None:
+        """Give claims back; without table ids all of them, and the lease."""
 
     async def close(self) -> None:
         """Write what is left and let go of the files."""

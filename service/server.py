@@ -25,16 +25,15 @@ from tavolata.service.committer import Committer
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
-from tavolata.service.refusals import Refused
 from tavolata.service.settings import Settings
 from tavolata.service.store.sqlite import SqliteStore
 from tavolata.service.tables.lobby import Lobby
-from tavolata.service.tables.model import PLAYING
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
 from tavolata.service.tables.tables import Lifetimes, Tables
 from tavolata.service.thinking import Thinking, ThinkingThreads
 from tavolata.service.watch import WatchHub
+from tavolata.service.work import WorkLoop
 from tavolata.v1 import catalog_service_pb2, table_service_pb2
 
 log = structlog.get_logger(__name__)
@@ -61,31 +60,38 @@ class Core:
     hub: WatchHub
     ai_seats: AiSeats
     committer: Committer
+    work: WorkLoop
+    look_s: float
 
     async def take_up(self) -> None:
-        """Load the matches in progress, so that their AI players and clocks go on."""
-        for table_id in await self.tables.store.tables_in(PLAYING):
+        """Claim and load the matches that nobody acts for, so that their AI players and clocks go
+        on."""
+        await self.work.take_up()
+
+    async def run(self) -> None:
+        """Do so again and again, and follow what other servers do; ends by being cancelled."""
+        await asyncio.gather(self.work.run(), self._follow())
+
+    async def _follow(self) -> None:
+        while True:
+            await self.tables.clock.sleep(self.look_s)
             try:
-                await self.tables.find(table_id)
-            except Refused:
-                continue  # it was removed in the meantime
-            except Exception:
-                log.exception("table.not_taken_up", table_id=table_id)
-            await asyncio.sleep(0)
+                await self.tables.look()
+            except StoreError as error:
+                log.warning("tables.not_looked_at", error=str(error))
 
     async def sweep(self) -> None:
-        """Remove tables whose time has come, drop idle ones from memory, and take up matches again
-        that the store's troubles or another server's writing have dropped from it."""
+        """Remove tables whose time has come, and drop idle ones from memory."""
         now_us = self.tables.clock.now_us()
         while gone := await self.tables.store.remove_expired(now_us):
             self.tables.remove(gone)
-        self.tables.forget_idle()
-        await self.take_up()
+        await self.work.give_back(self.tables.forget_idle())
 
     async def close(self) -> None:
-        """Stop thinking, finish the last commit, close the store."""
+        """Stop thinking, finish the last commit, give claims back, close the store."""
         await self.ai_seats.close()
         await self.committer.drain()
+        await self.work.close()
         await self.tables.store.close()
 
 
@@ -117,9 +123,11 @@ def make_core(
         backlog_max=settings.backlog_max,
         watchers_max=settings.watchers_max,
     )
-    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling)
-    tables.on_change.append(ai_seats.consider)
-    return Core(tables, lobby, playing, hub, ai_seats, committer)
+    work = WorkLoop(tables, clock, entropy, settings.lease_s)
+    tables.work = work
+    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work)
+    tables.on_change += [work.seen, ai_seats.consider]
+    return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s)
 
 
 class Server:
@@ -154,7 +162,7 @@ class Server:
             raise
         await self._server.start()
         self._background = [
-            asyncio.create_task(self.core.take_up()),
+            asyncio.create_task(self.core.run()),
             asyncio.create_task(self._sweep()),
         ]
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
@@ -231,6 +239,7 @@ class Server:
             task.cancel()
         self.core.hub.end_all()
         await self.core.ai_seats.close()
+        await self.core.work.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._calls.idle.wait(), self._settings.stop_s)
         # Still open are streams of the standard services, which never end by themselves.

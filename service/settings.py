@@ -47,6 +47,12 @@ class Settings(BaseSettings):
 
     open_table_s: int = Field(86_400, ge=1, description="life of a table that isn't started")
     over_table_s: int = Field(30 * 86_400, ge=1, description="life of a table that is over")
+    lease_s: float = Field(
+        5.0, ge=0.5, le=60, description="after that long without a sign others act for a server"
+    )
+    look_s: float = Field(
+        0.5, ge=0.05, le=60, description="between looks for what other servers did, hints apart"
+    )
     stop_s: float = Field(20.0, gt=0, le=30, description="most time a graceful stop takes")
 
     log_format: Literal["json", "console"] = Field("console", description="form of the log lines")

@@ -88,7 +88,7 @@ def serve(
 async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.server import BindRefused, Server
     from tavolata.service.settings import Settings
-    from tavolata.service.store.schema import UnknownSchema
+    from tavolata.service.store.revisions import UnknownSchema
     from tavolata.service.store.sqlite import FileInUse
 
     assert isinstance(chosen, Settings)  # noqa: S101

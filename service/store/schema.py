@@ -1,71 +1,117 @@
-"""The SQLite schema, and which versions of it this program can open."""
+"""The schema of every store, described once; migrations/ has the steps that lead to it.
+
+Programs read the revision of a database before they use it: see revisions.py.
+"""
 
 from __future__ import annotations
 
-import apsw
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
-VERSION = 1
-APPLICATION_ID = 0x7461766F  # "tavo": tells our files from other SQLite files
+from tavolata.service.store.revisions import HEAD, VERSION_TABLE
 
-_SCHEMA = """
-CREATE TABLE tables (
-    table_id    TEXT PRIMARY KEY,
-    state       INTEGER NOT NULL,
-    created_us  INTEGER NOT NULL,
-    expires_us  INTEGER NOT NULL,
-    creation_id TEXT NOT NULL UNIQUE
-) WITHOUT ROWID, STRICT;
-CREATE INDEX tables_by_state ON tables (state, created_us);
-CREATE INDEX tables_by_expiry ON tables (expires_us) WHERE expires_us > 0;
-CREATE TABLE entries (
-    table_id   TEXT NOT NULL,
-    number     INTEGER NOT NULL,
-    time_us    INTEGER NOT NULL,
-    kind       TEXT NOT NULL,
-    slot       INTEGER NOT NULL,
-    turn       INTEGER NOT NULL,
-    action     INTEGER NOT NULL,
-    maker      INTEGER NOT NULL,
-    request_id TEXT NOT NULL,
-    scope      INTEGER NOT NULL,
-    digest     BLOB NOT NULL,
-    body       TEXT,
-    PRIMARY KEY (table_id, number)
-) WITHOUT ROWID, STRICT;
-CREATE UNIQUE INDEX entries_by_request ON entries (table_id, scope, request_id)
-    WHERE request_id <> '';
-"""
+# A strict table of SQLite's has one kind of whole number, as long as it needs to be.
+BIG = BigInteger().with_variant(Integer(), "sqlite")
+
+metadata = MetaData()
+
+tables = Table(
+    "tables",
+    metadata,
+    Column("table_id", Text, primary_key=True),
+    Column("state", Integer, nullable=False),
+    Column("created_us", BIG, nullable=False),
+    Column("expires_us", BIG, nullable=False),
+    Column("creation_id", Text, nullable=False),
+    UniqueConstraint("creation_id", name="tables_creation_id_key"),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+Index("tables_by_state", tables.c.state, tables.c.created_us)
+_EXPIRES = text("expires_us > 0")
+Index(
+    "tables_by_expiry",
+    tables.c.expires_us,
+    sqlite_where=_EXPIRES,
+    postgresql_where=_EXPIRES,
+)
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("table_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("time_us", BIG, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("slot", Integer, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("action", BIG, nullable=False),
+    Column("maker", Integer, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("scope", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("body", Text),
+    Column("chain", LargeBinary),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+_REQUESTED = text("request_id <> ''")
+Index(
+    "entries_by_request",
+    entries.c.table_id,
+    entries.c.scope,
+    entries.c.request_id,
+    unique=True,
+    sqlite_where=_REQUESTED,
+    postgresql_where=_REQUESTED,
+)
+
+# Matches for which a server has to act by itself: AI players, clocks. owner: the server that does,
+# while it has a lease; epoch: grows with every claim; active: 0 while the match is parked.
+work = Table(
+    "work",
+    metadata,
+    Column("table_id", Text, primary_key=True),
+    Column("active", Integer, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("epoch", BIG, nullable=False),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+Index("work_by_owner", work.c.owner)
+
+# Servers and how long their leases run.
+servers = Table(
+    "servers",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("lease_until_us", BIG, nullable=False),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
 
 
-class UnknownSchema(Exception):
-    """The file is no store of ours, or one that this version can't read."""
-
-
-def prepare(connection: apsw.Connection, path: str) -> None:
-    """Make the schema in an empty file; UnknownSchema if the file holds anything else."""
-    try:
-        version = connection.pragma("user_version")
-        application = connection.pragma("application_id")
-        empty = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None
-    except apsw.NotADBError:
-        raise UnknownSchema(f"{path} is no SQLite file") from None
-    if version == 0 and empty:
-        _be_durable(connection)
-        with connection:
-            connection.execute(_SCHEMA)
-            connection.pragma("application_id", APPLICATION_ID)
-            connection.pragma("user_version", VERSION)
-        return
-    if application != APPLICATION_ID:
-        raise UnknownSchema(f"{path} is an SQLite file, but no store of tavolata")
-    if version != VERSION:
-        raise UnknownSchema(
-            f"{path} has schema version {version}; this program can open version {VERSION}"
-        )
-    _be_durable(connection)
-
-
-def _be_durable(connection: apsw.Connection) -> None:
-    """What is committed is on the disk, whatever happens to process or machine."""
-    connection.pragma("journal_mode", "wal")
-    connection.pragma("synchronous", "full")
+def sqlite_statements() -> list[str]:
+    """What makes this schema in an empty SQLite file, its revision included."""
+    dialect = sqlite.dialect()
+    made = [str(CreateTable(each).compile(dialect=dialect)) for each in metadata.sorted_tables]
+    made += [
+        str(CreateIndex(index).compile(dialect=dialect))
+        for each in metadata.sorted_tables
+        for index in sorted(each.indexes, key=lambda index: str(index.name))
+    ]
+    made.append(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    made.append(f"INSERT INTO {VERSION_TABLE} VALUES ('{HEAD}')")  # noqa: S608 - constants
+    return made

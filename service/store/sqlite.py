@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import apsw
 
+from tavolata.service.clock import SystemClock
 from tavolata.service.ports import (
     Append,
+    Claim,
+    Clock,
     Conflict,
-    Entry,
     StoredTable,
     StoreError,
     StoreFull,
     StoreUnavailable,
 )
-from tavolata.service.store import schema
+from tavolata.service.store import sqlite_file, sqlite_work
+from tavolata.service.store.revisions import UnknownSchema
+from tavolata.service.store.rows import COLUMNS, entry_of, row_of
 
-_COLUMNS = (
-    "table_id, number, time_us, kind, slot, turn, action, maker, request_id, scope, digest, body"
-)
-_ROW = "(" + ", ".join("?" * 12) + ")"
+_ROW = "(" + ", ".join("?" * 13) + ")"
 # Every row of its own statement gives up and takes back the GIL; few statement sizes, so that they
 # stay prepared.
 _SIZES = (64, 32, 16, 8, 4, 2, 1)
 _INSERTS = {
-    size: f"INSERT INTO entries ({_COLUMNS}) VALUES {', '.join([_ROW] * size)}"  # noqa: S608
+    size: f"INSERT INTO entries ({COLUMNS}) VALUES {', '.join([_ROW] * size)}"  # noqa: S608
     for size in _SIZES
 }
 
@@ -47,20 +48,25 @@ class SqliteStore:
     """A Store in a file. FileInUse if a server runs on it, UnknownSchema if it is no store of ours
     that can be read, OSError if it can't be opened."""
 
-    def __init__(self, path: Path) -> None:
+    shared = False  # the lock keeps every other server away
+
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+        """clock: what leases run by; the machine's if it is None."""
         # Made here, as it holds the seeds of matches in progress: they are for its owner alone.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._lock = _lock(path)
-        self._last: dict[str, int] = {}
+        self._clock = clock or SystemClock()
+        self._last: dict[str, tuple[int, bytes]] = {}
         try:
             self._writer = apsw.Connection(str(path))
             self._writer.set_busy_timeout(5000)
-            schema.prepare(self._writer, str(path))
+            sqlite_file.prepare(self._writer, str(path))
+            sqlite_work.forget_servers(self._writer)
             self._reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
             self._reader.set_busy_timeout(5000)
         except apsw.Error as error:
             os.close(self._lock)
-            raise schema.UnknownSchema(f"{path} can't be opened: {error}") from error
+            raise UnknownSchema(f"{path} can't be opened: {error}") from error
         except BaseException:
             os.close(self._lock)
             raise
@@ -76,7 +82,7 @@ class SqliteStore:
 
     def _write(self, batch: Sequence[Append]) -> list[StoreError | None]:
         try:
-            outcomes = self._numbers(batch)
+            outcomes = self._followed(batch, set())
             fitting = [append for append, out in zip(batch, outcomes, strict=True) if out is None]
             try:
                 self._transaction(fitting)
@@ -94,36 +100,43 @@ class SqliteStore:
     def _one_by_one(self, batch: Sequence[Append]) -> list[StoreError | None]:
         self._last.clear()
         outcomes: list[StoreError | None] = []
+        failed: set[str] = set()
         for append in batch:
-            outcome = self._numbers([append])[0]
+            outcome = self._followed([append], failed)[0]
             if outcome is None:
                 try:
                     self._transaction([append])
                 except apsw.ConstraintError as error:
                     self._last.pop(append.table_id, None)
+                    failed.add(append.table_id)
                     outcome = Conflict(str(error))
             outcomes.append(outcome)
         return outcomes
 
-    def _numbers(self, batch: Sequence[Append]) -> list[StoreError | None]:
-        """Compare every entry's number with the log's, counting those before it in the batch."""
+    def _followed(self, batch: Sequence[Append], failed: set[str]) -> list[StoreError | None]:
+        """Compare what every entry follows with the log's end, counting those before it in the
+        batch; those of tables in `failed`, which grows, have been built on one that conflicts."""
         outcomes: list[StoreError | None] = []
         for append in batch:
-            table_id, number = append.table_id, append.entry.number
-            last = self._last.get(table_id)
-            if last is None:
-                last = self._read_last(table_id)
-            if number == last + 1:
-                self._last[table_id] = number
-                outcomes.append(None)
+            table_id, entry = append.table_id, append.entry
+            last = self._last.get(table_id) or self._read_last(table_id)
+            self._last[table_id] = last
+            outcome: StoreError | None = None
+            if table_id in failed or (entry.number - 1, append.previous) != last:
+                outcome = Conflict(f"entry {entry.number} of {table_id}: the last is {last[0]}")
             else:
-                self._last[table_id] = last
-                outcomes.append(Conflict(f"entry {number} of {table_id}: the next is {last + 1}"))
+                outcome = sqlite_work.fence(self._writer, append)
+            if outcome is None:
+                self._last[table_id] = (entry.number, entry.chain)
+            else:
+                failed.add(table_id)
+            outcomes.append(outcome)
         return outcomes
 
-    def _read_last(self, table_id: str) -> int:
-        query = "SELECT coalesce(max(number), 0) FROM entries WHERE table_id = ?"
-        return int(self._writer.execute(query, (table_id,)).fetchone()[0])  # type: ignore[index]
+    def _read_last(self, table_id: str) -> tuple[int, bytes]:
+        query = "SELECT number, chain FROM entries WHERE table_id = ? ORDER BY number DESC LIMIT 1"
+        row = self._writer.execute(query, (table_id,)).fetchone()
+        return (0, b"") if row is None else (int(row[0]), bytes(row[1] or b""))
 
     def _transaction(self, batch: Sequence[Append]) -> None:
         if not batch:
@@ -141,10 +154,11 @@ class SqliteStore:
         for append in batch:
             if append.summary is not None:
                 self._summarize(append)
+                sqlite_work.follow(self._writer, append)
         at = 0
         while at < len(batch):
             size = next(size for size in _SIZES if size <= len(batch) - at)
-            values = [value for append in batch[at : at + size] for value in _row(append)]
+            values = [value for append in batch[at : at + size] for value in row_of(append)]
             self._writer.execute(_INSERTS[size], values)
             at += size
 
@@ -171,30 +185,82 @@ class SqliteStore:
 
     async def remove_expired(self, now_us: int) -> list[str]:
         """Remove up to 100 of the tables whose time has come; see Store."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writing, self._remove_expired, now_us)
+        return await self._change(lambda: self._remove_expired(now_us))
 
     def _remove_expired(self, now_us: int) -> list[str]:
         query = "SELECT table_id FROM tables WHERE expires_us > 0 AND expires_us <= ? LIMIT 100"
-        with self._writer:
-            gone = [str(row[0]) for row in self._writer.execute(query, (now_us,)).fetchall()]
-            for table_id in gone:
-                self._writer.execute("DELETE FROM entries WHERE table_id = ?", (table_id,))
-                self._writer.execute("DELETE FROM tables WHERE table_id = ?", (table_id,))
-                self._last.pop(table_id, None)
+        gone = [str(row[0]) for row in self._writer.execute(query, (now_us,)).fetchall()]
+        for table_id in gone:
+            for name in ("entries", "work", "tables"):
+                self._writer.execute(f"DELETE FROM {name} WHERE table_id = ?", (table_id,))  # noqa: S608
+            self._last.pop(table_id, None)
         return gone
+
+    # -- who acts: in the writer's thread, too ----------------------------------------------------
+
+    async def renew(self, server_id: str, lease_s: float) -> bool:
+        """Let a server's lease run from now; see Store."""
+        now_us = self._clock.now_us()
+        return await self._change(
+            lambda: sqlite_work.renew(self._writer, server_id, now_us, round(lease_s * 1e6))
+        )
+
+    async def claim(
+        self,
+        server_id: str,
+        limit: int,
+        *,
+        among: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+    ) -> list[Claim]:
+        """Give the server tables that need one; see Store."""
+        now_us = self._clock.now_us()
+        return await self._change(
+            lambda: sqlite_work.claim(self._writer, server_id, now_us, limit, among, without)
+        )
+
+    async def release(self, server_id: str, table_ids: Sequence[str] | None = None) -> None:
+        """Give claims back; see Store."""
+        await self._change(lambda: sqlite_work.release(self._writer, server_id, table_ids))
+
+    async def _change(self, change: Callable[[], Value]) -> Value:
+        def transaction() -> Value:
+            with self._writer:
+                value = change()
+            return value  # noqa: RET504 - a connection as context may swallow errors, says its type
+
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._writing, transaction)
+        except apsw.Error as error:
+            raise StoreUnavailable(str(error)) from error
 
     # -- reading ----------------------------------------------------------------------------------
 
-    async def load(self, table_id: str) -> StoredTable | None:
-        """A table with all its entries, or None."""
+    async def load(self, table_id: str, after: int = 0) -> StoredTable | None:
+        """A table with its entries after that number, or None."""
 
-        def rows() -> list[tuple[object, ...]]:
-            query = f"SELECT {_COLUMNS} FROM entries WHERE table_id = ? ORDER BY number"  # noqa: S608
-            return self._reader.execute(query, (table_id,)).fetchall()
+        def rows() -> list[tuple[object, ...]] | None:
+            there = "SELECT 1 FROM tables WHERE table_id = ?"
+            if self._reader.execute(there, (table_id,)).fetchone() is None:
+                return None
+            query = (
+                f"SELECT {COLUMNS} FROM entries WHERE table_id = ? AND number > ? ORDER BY number"  # noqa: S608
+            )
+            return self._reader.execute(query, (table_id, after)).fetchall()
 
         found = await self._read(rows)
-        return StoredTable(table_id, [_entry(row) for row in found]) if found else None
+        return None if found is None else StoredTable(table_id, [entry_of(row) for row in found])
+
+    async def last_numbers(self, table_ids: Sequence[str]) -> dict[str, int]:
+        """The number of the last entry of each table."""
+        query = "SELECT max(number) FROM entries WHERE table_id = ?"
+
+        def numbers() -> dict[str, int]:
+            rows = {each: self._reader.execute(query, (each,)).fetchone() for each in table_ids}
+            return {each: int(row[0]) for each, row in rows.items() if row and row[0]}
+
+        return await self._read(numbers)
 
     async def find_creation(self, creation_id: str) -> str | None:
         """The table made under this request id, or None."""
@@ -226,30 +292,15 @@ class SqliteStore:
         os.close(self._lock)
 
 
-def _row(append: Append) -> tuple[object, ...]:
-    entry = append.entry
-    body = None if entry.body is None else json.dumps(entry.body, separators=(",", ":"))
-    return (
-        append.table_id,
-        entry.number,
-        entry.time_us,
-        entry.kind,
-        entry.slot,
-        entry.turn,
-        entry.action,
-        entry.maker,
-        entry.request_id,
-        entry.scope,
-        entry.digest,
-        body,
-    )
-
-
-def _entry(row: tuple[object, ...]) -> Entry:
-    fields: list[Any] = list(row[1:])
-    if fields[-1] is not None:
-        fields[-1] = json.loads(fields[-1])
-    return Entry(*fields)
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep servers away from a file, which is made if it isn't there. FileInUse if one has it."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    handle = _lock(path)
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 def _lock(path: Path) -> int:

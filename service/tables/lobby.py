@@ -76,7 +76,7 @@ class Lobby:
         check_request_id(request.request_id)
         digest = digest_of(b"CreateTable", request.SerializeToString(deterministic=True))
         while True:
-            table_id = await self._tables.store.find_creation(request.request_id)
+            table_id = await self._tables.find_creation(request.request_id)
             if table_id is not None:
                 return await self._again(table_id, request.request_id, digest)
             token = self._new_token()
@@ -148,22 +148,25 @@ class Lobby:
     async def _reissue(self, table: Table, change: Change) -> Seated:
         """A fresh token in place of the one that this request gave, unless that has been used."""
         tables = self._tables
-        # As it is now: another copy of the request may have been faster.
-        recorded = table.requests[NO_SEAT, change.request_id]
-        held = table.tokens.get(recorded.token)
-        if held is None or held.void or tables.is_used(table, recorded.token):
-            raise refuse.request_id_reused(
-                change.request_id, "gave a token that has been used, or that is void by now"
-            )
-        token = self._new_token()
-        body = {
-            "token": hash_of(token).hex(),
-            "replaces": recorded.token.hex(),
-            "of_scope": NO_SEAT,
-            "of_request": change.request_id,
-        }
-        await tables.append_durably(table, draft("reissued", held.slot, body=body))
-        return Seated(table, held.slot, token)
+        while True:
+            # As it is now: another copy of the request may have been faster.
+            recorded = table.requests[NO_SEAT, change.request_id]
+            held = table.tokens.get(recorded.token)
+            if held is None or held.void or tables.is_used(table, recorded.token):
+                raise refuse.request_id_reused(
+                    change.request_id, "gave a token that has been used, or that is void by now"
+                )
+            token = self._new_token()
+            body = {
+                "token": hash_of(token).hex(),
+                "replaces": recorded.token.hex(),
+                "of_scope": NO_SEAT,
+                "of_request": change.request_id,
+            }
+            entry = draft("reissued", held.slot, body=body)
+            if await tables.append_durably(table, entry) is None:
+                return Seated(table, held.slot, token)
+            table = await tables.settled(table.table_id)
 
     def _new_token(self) -> str:
         secret = self._tables.entropy.bytes(TOKEN_BYTES)

@@ -13,6 +13,7 @@ from tavolata.service.codecs import codec_of
 from tavolata.service.ports import Entry
 from tavolata.service.tables import fairness
 from tavolata.service.tables.apply import apply, record
+from tavolata.service.tables.chain import link
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, Seat, Setup, Table, Token
 from tavolata.v1.player_pb2 import AiPlayer
 from tavolata.v1.table_pb2 import TableSettings
@@ -20,12 +21,31 @@ from tavolata.v1.table_pb2 import TableSettings
 CREATED = "created"  # the kind of every first entry
 
 
+class DamagedLog(Exception):
+    """A log whose running hash isn't that of its entries: it was altered, or these rules make
+    something else of it."""
+
+
 def rebuild(table_id: str, entries: list[Entry]) -> Table:
-    """The table that these entries make."""
+    """The table that these entries make; see `made` and `carry_on`."""
     table = made(table_id, entries[0])
+    _check(table, b"", entries[0])
     for entry in entries[1:]:
-        apply(table, entry)
+        carry_on(table, entry)
     return table
+
+
+def carry_on(table: Table, entry: Entry) -> None:
+    """Carry a table on by the next entry of its log. DamagedLog if its running hash is wrong; the
+    table is of no use then."""
+    previous = table.chain
+    apply(table, entry)
+    _check(table, previous, entry)
+
+
+def _check(table: Table, previous: bytes, entry: Entry) -> None:
+    if entry.chain and entry.chain != link(previous, entry, table.match_hash):
+        raise DamagedLog(f"entry {entry.number} of table {table.table_id}")
 
 
 def made(table_id: str, entry: Entry) -> Table:

@@ -164,6 +164,16 @@ class Table:
         return self.event_ends[self.durable_entries - 1] if self.durable_entries else 0
 
     @property
+    def chain(self) -> bytes:
+        """The running hash after the last entry."""
+        return self.entries[-1].chain if self.entries else b""
+
+    @property
+    def match_hash(self) -> bytes:
+        """The match's running hash over its events, empty before the match."""
+        return b"" if self.match is None else self.match.hash
+
+    @property
     def turn(self) -> int:
         """Number of the open decision."""
         return 0 if self.match is None else self.match.turn

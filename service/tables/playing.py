@@ -50,34 +50,59 @@ class Playing:
         return ActionReceipt(turn=recorded.turn, event_number=recorded.event_number)
 
     async def play_for_ai(
-        self, table: Table, seat: int, turn: int, action: int, maker: int, body: dict[str, object]
+        self,
+        table_id: str,
+        seat: int,
+        turn: int,
+        action: int,
+        maker: int,
+        body: dict[str, object],
     ) -> bool:
-        """Play what an AI player decided, if that is still its to decide; durable on return."""
-        match = table.match
-        open_to_it = (
-            match is not None
-            and not (table.dead or table.over)
-            and match.turn == turn
-            and seat in match.to_act
-            and table.seats[seat].decided_by_ai
-        )
-        if not open_to_it:
-            return False
-        await self._tables.append_durably(
-            table, draft("played", seat, turn=turn, action=action, maker=maker, body=body)
-        )
-        return True
+        """Play what an AI player decided, if that is still this server's to do; durable on return.
 
-    def time_out(self, table: Table) -> None:
-        """Give the seats whose time has run out to the stand-in."""
-        now = self._tables.clock.now_us()
-        late = [
-            seat.number
-            for seat in table.seats
-            if (deadline := deadline_us(table, seat)) is not None and deadline <= now
-        ]
-        for number in late:
-            self._tables.append(table, draft("timed_out", number))
+        What others do in the meantime, another seat's choice in the same decision say, changes
+        nothing about it. Refused if the store doesn't take it.
+        """
+        while True:
+            epoch = self._tables.epoch(table_id)
+            if epoch is None:
+                return False
+            table = await self._tables.find(table_id)
+            match = table.match
+            open_to_it = (
+                match is not None
+                and not table.over
+                and match.turn == turn
+                and seat in match.to_act
+                and table.seats[seat].decided_by_ai
+            )
+            if not open_to_it:
+                return False
+            entry = draft("played", seat, turn=turn, action=action, maker=maker, body=body)
+            if await self._tables.append_durably(table, entry, epoch) is None:
+                return True
+
+    async def time_out(self, table_id: str) -> None:
+        """Give the seats whose time has run out to the stand-in. Refused if the store doesn't take
+        that."""
+        while True:
+            epoch = self._tables.epoch(table_id)
+            if epoch is None:
+                return
+            table = await self._tables.find(table_id)
+            now = self._tables.clock.now_us()
+            late = [
+                seat.number
+                for seat in table.seats
+                if (deadline := deadline_us(table, seat)) is not None and deadline <= now
+            ]
+            if not late:
+                return
+            await self._tables.append_durably(table, draft("timed_out", late[0]), epoch)
+
+    def reconsider(self, table_id: str) -> None:
+        """Look again at who has to decide at a table."""
+        self._tables.reconsider(table_id)
 
     # -- seeing -----------------------------------------------------------------------------------
 
@@ -91,10 +116,12 @@ class Playing:
 
     async def viewer(self, table_id: str, token: str | None) -> tuple[Table, int]:
         """The table, settled, and the seat that looks at it, SPECTATOR without one."""
-        table = await self._tables.find(table_id)
-        caller = self._tables.authenticate(table, token)
-        table = await self._tables.settled(table_id)
-        return table, SPECTATOR if caller is None else caller.slot
+        while True:
+            table = await self._tables.settled(table_id)
+            caller = self._tables.authenticate(table, token)
+            await table.settle()  # the first use of a token is recorded
+            if not table.dead:
+                return table, SPECTATOR if caller is None else caller.slot
 
     async def view(
         self, table_id: str, token: str | None, explain: Sequence[Action]

@@ -1,4 +1,9 @@
-"""Tables by id: loading them, who calls, changing them, and telling when that is durable."""
+"""Tables by id: loading them, who calls, changing them, and telling when that is durable.
+
+A table in memory is what its log was when it was last read, and what this server has appended
+since. Other servers may have carried the log on: what is shown, and what is refused, is compared
+with the log first; what is appended fits onto the log or is decided again on what it is by now.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,21 @@ import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
+
+import structlog
 
 from tavolata.ext.core.errors import RulesError
 from tavolata.service.committer import Committer
 from tavolata.service.ports import (
+    NO_EPOCH,
     Append,
     Bus,
     Clock,
     Conflict,
     Entropy,
     Entry,
+    Fenced,
     Store,
     StoreError,
     StoreFull,
@@ -25,10 +35,13 @@ from tavolata.service.ports import (
 from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import apply
+from tavolata.service.tables.chain import link
 from tavolata.service.tables.clocks import limits_us
-from tavolata.service.tables.making import made, rebuild
+from tavolata.service.tables.following import LastNumbers
+from tavolata.service.tables.making import carry_on, made, rebuild
 from tavolata.service.tables.model import (
     NO_SEAT,
+    PARKED,
     PLAYING,
     STATE_OPEN,
     Flight,
@@ -44,7 +57,9 @@ from tavolata.service.tables.requests import (
     refused_by,
 )
 
+log = structlog.get_logger(__name__)
 MEMORY_S = 600.0  # an idle table stays in memory that long
+_WORK = {PLAYING: True, PARKED: False}  # of a summary, by state
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +74,30 @@ Decide = Callable[[Table, Caller | None], Entry]
 Seen = Callable[[Table], None]
 
 
+class Work(Protocol):
+    """Which matches this server acts for, as tables have to know it."""
+
+    server_id: str
+
+    def holds(self, table_id: str) -> int | None:
+        """The epoch of this server's claim, None without one."""
+
+    async def rouse(self, table_id: str) -> bool:
+        """Claim the table if nobody has it; whether it had stood still until now."""
+
+    def begun(self, table_id: str) -> None:
+        """A match has begun here: the claim on it is durable."""
+
+    def resumed(self, table_id: str) -> None:
+        """A parked match goes on."""
+
+    def lost(self, table_id: str) -> None:
+        """Another server has the table."""
+
+
 class Tables:
-    """All tables. `on_change` functions are called with a table whenever more of it is durable."""
+    """All tables. `on_change` functions are called with a table whenever more of it is durable, or
+    when it is given up."""
 
     def __init__(
         self,
@@ -82,6 +119,9 @@ class Tables:
         self._tables: dict[str, Table] = {}
         self._loading: dict[str, asyncio.Future[Table | None]] = {}
         self._unrecorded: set[bytes] = set()  # tokens in use that a full store couldn't mark
+        self._last_numbers = LastNumbers(store)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.work: Work | None = None  # set before anything is asked
 
     # -- finding ----------------------------------------------------------------------------------
 
@@ -96,9 +136,13 @@ class Tables:
         return table
 
     async def settled(self, table_id: str) -> Table:
-        """The table with nothing in it that isn't durable: it may be shown until the next await."""
+        """The table as it was at some moment since the call, with nothing in it that isn't durable:
+        it may be shown until the next await."""
         while True:
             table = await self.find(table_id)
+            await table.settle()
+            if table.dead or await self._has_fallen_behind(table):
+                continue
             await table.settle()
             if not table.dead:
                 return table
@@ -123,20 +167,100 @@ class Tables:
             return None
         table = rebuild(table_id, stored.entries)
         table.durable_entries = len(table.entries)
+        clocked = table.state == PLAYING and limits_us(table) != (None, None)
+        stood_still = clocked and self.work is not None and await self.work.rouse(table_id)
         self._tables[table_id] = table
-        if table.state == PLAYING and limits_us(table) != (None, None):
+        if stood_still:
             self.append(table, draft("awakened"))
         else:
             self._publish(table)
         return table
 
-    def forget_idle(self) -> None:
+    # -- following what other servers append ------------------------------------------------------
+
+    async def _has_fallen_behind(self, table: Table) -> bool:
+        """Compare a table with its log and carry it on if there is more; whether there was."""
+        if not self.store.shared:
+            return False
+        try:
+            last = await self._last_numbers.of(table.table_id)
+            if last is None:
+                self.remove([table.table_id])
+                return True
+            if last <= len(table.entries):
+                return table.dead
+            await self._catch_up(table)
+        except StoreError as error:
+            raise refuse.store_unavailable() from error
+        return True
+
+    async def _catch_up(self, table: Table) -> None:
+        """Carry a table on with what others have appended, unless this server has in between."""
+        await table.settle()
+        count = len(table.entries)
+        stored = None if table.dead else await self.store.load(table.table_id, count)
+        if table.dead or stored is None or len(table.entries) != count or not stored.entries:
+            return
+        try:
+            for entry in stored.entries:
+                carry_on(table, entry)
+        except Exception:
+            self._drop(table)
+            raise
+        table.durable_entries = len(table.entries)
+        self._publish(table)
+
+    def _heard(self, table_id: str, entry_number: int) -> None:
+        """Carry a table on of which there is more, if anybody here waits for that; otherwise it is
+        carried on when it is needed."""
+        table = self._tables.get(table_id)
+        if table is not None and entry_number > len(table.entries) and self._is_followed(table):
+            self._soon(table)
+
+    def _is_followed(self, table: Table) -> bool:
+        held = self.work is not None and self.work.holds(table.table_id) is not None
+        return bool(table.watchers) or held
+
+    def _soon(self, table: Table) -> None:
+        task = asyncio.get_running_loop().create_task(
+            self._caught_up(table), context=contextvars.Context()
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _caught_up(self, table: Table) -> None:
+        try:
+            await self._catch_up(table)
+        except StoreError:
+            return  # the next look finds it still behind
+        except Exception:
+            log.exception("table.not_carried_on", table_id=table.table_id)
+
+    async def look(self) -> None:
+        """Compare all tables that anybody here waits for with their logs: what no hint tells."""
+        if not self.store.shared:
+            return
+        followed = [table for table in self._tables.values() if self._is_followed(table)]
+        if not followed:
+            return
+        last = await self.store.last_numbers([table.table_id for table in followed])
+        for table in followed:
+            number = last.get(table.table_id)
+            if number is None:
+                self.remove([table.table_id])
+            elif number > len(table.entries):
+                self._soon(table)
+
+    def forget_idle(self) -> list[str]:
         """Drop from memory what nobody has asked for lately; it is loaded again when needed."""
         before = self.clock.monotonic() - MEMORY_S
+        forgotten = []
         for table in list(self._tables.values()):
             idle = table.used_at < before and not table.watchers and table.in_flight is None
             if idle and table.state != PLAYING:
                 del self._tables[table.table_id]
+                forgotten.append(table.table_id)
+        return forgotten
 
     def remove(self, table_ids: list[str]) -> None:
         """Forget tables that are gone from the store, and end their watches."""
@@ -189,9 +313,10 @@ class Tables:
             try:
                 recorded = self._change(table, change, decide)
             except Refused:
-                # What refused it may not be durable yet, and must not be told before it is.
+                # What refused it may not be durable yet, and must not be told before it is; or
+                # another server may have changed it.
                 await table.settle()
-                if table.dead:
+                if table.dead or await self._has_fallen_behind(table):
                     continue
                 raise
             failure = await self._outcome(table)
@@ -232,23 +357,44 @@ class Tables:
         flight = table.in_flight
         return None if flight is None else await flight.outcome()
 
-    def append(self, table: Table, entry: Entry) -> None:
-        """Carry out an entry in memory and send it to the store; after RulesError, neither."""
-        state = table.state
+    def append(self, table: Table, entry: Entry, epoch: int = NO_EPOCH) -> None:
+        """Carry out an entry in memory and send it to the store; after RulesError, neither.
+
+        epoch: of this server's claim, for what it does by itself.
+        """
+        state, previous = table.state, table.chain
         entry.number = len(table.entries) + 1
         entry.time_us = self.clock.now_us()
         apply(table, entry)
         summary = None
         if table.state != state:
-            summary = Summary(table.state, self.expires_us(table))
-        self._submit(table, entry, summary)
+            summary = self._summary(table)
+            if state == STATE_OPEN and table.state == PLAYING and self.work is not None:
+                summary.claimant = self.work.server_id
+        self._submit(table, entry, previous, summary, epoch)
 
-    async def append_durably(self, table: Table, entry: Entry) -> None:
-        """Append an entry that needs no request id, and return when it is durable."""
-        self.append(table, entry)
+    def _summary(self, table: Table) -> Summary:
+        return Summary(table.state, self.expires_us(table), work=_WORK.get(table.state))
+
+    async def append_durably(
+        self, table: Table, entry: Entry, epoch: int = NO_EPOCH
+    ) -> Conflict | None:
+        """Append an entry that needs no request id, and return when it is durable, or with what
+        another server's entry has done to it."""
+        self.append(table, entry, epoch)
         failure = await self._outcome(table)
-        if failure is not None:
-            raise refused_by(failure)
+        if isinstance(failure, Fenced) and self.work is not None:
+            self.work.lost(table.table_id)
+        if failure is None or isinstance(failure, Conflict):
+            return failure
+        raise refused_by(failure)
+
+    async def find_creation(self, creation_id: str) -> str | None:
+        """The id of the table that this request made, or None."""
+        try:
+            return await self.store.find_creation(creation_id)
+        except StoreError as error:
+            raise refuse.store_unavailable() from error
 
     async def create(self, table_id: str, entry: Entry) -> Table | None:
         """Make a table by its first entry; None if its request id has made one before."""
@@ -256,8 +402,9 @@ class Tables:
         table = made(table_id, entry)
         self._tables[table_id] = table
         table.used_at = self.clock.monotonic()
-        summary = Summary(STATE_OPEN, self.expires_us(table), entry.request_id)
-        self._submit(table, entry, summary)
+        summary = self._summary(table)
+        summary.creation_id = entry.request_id
+        self._submit(table, entry, b"", summary, NO_EPOCH)
         failure = await self._outcome(table)
         if failure is None:
             return table
@@ -265,23 +412,24 @@ class Tables:
             return None
         raise refused_by(failure)
 
-    def _submit(self, table: Table, entry: Entry, summary: Summary | None) -> None:
+    def _submit(
+        self, table: Table, entry: Entry, previous: bytes, summary: Summary | None, epoch: int
+    ) -> None:
+        entry.chain = link(previous, entry, table.match_hash)
         flight = table.in_flight = Flight()
-        append = Append(table.table_id, entry, summary)
-        self._committer.submit(append, partial(self._settle, table, entry, flight))
+        append = Append(table.table_id, entry, summary, previous, epoch)
+        self._committer.submit(append, partial(self._settle, table, append, flight))
 
     def _settle(
-        self,
-        table: Table,
-        entry: Entry,
-        flight: Flight,
-        outcome: StoreError | None,
+        self, table: Table, append: Append, flight: Flight, outcome: StoreError | None
     ) -> None:
+        entry = append.entry
         if table.in_flight is flight:
             table.in_flight = None
         if outcome is None:
             table.durable_entries = entry.number
             self._bus.announce(table.table_id, entry.number)
+            self._hand_over(append)
         elif not table.dead:
             self._drop(table)
         if outcome is not None and entry.kind == "token_used" and isinstance(outcome, StoreFull):
@@ -289,11 +437,25 @@ class Tables:
         flight.land(outcome)
         self._publish(table)
 
-    def _heard(self, table_id: str, entry_number: int) -> None:
-        """Give up a table that another server has carried further; it is loaded when needed."""
+    def _hand_over(self, append: Append) -> None:
+        """Tell who acts for matches of one that has begun, or goes on."""
+        summary = append.summary
+        if self.work is not None and summary is not None and summary.work:
+            if summary.claimant == self.work.server_id:
+                self.work.begun(append.table_id)
+            else:
+                self.work.resumed(append.table_id)
+
+    def epoch(self, table_id: str) -> int | None:
+        """The epoch under which this server acts for a table, None if it doesn't."""
+        return None if self.work is None else self.work.holds(table_id)
+
+    def reconsider(self, table_id: str) -> None:
+        """Let everybody who follows changes look at a table in memory again."""
         table = self._tables.get(table_id)
-        if table is not None and entry_number > len(table.entries):
-            self._drop(table)
+        if table is not None:
+            table.considered_version = -1
+            table.has_ai = True
             self._publish(table)
 
     def _drop(self, table: Table) -> None:

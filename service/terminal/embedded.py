@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tavolata.service import logs, settings
 from tavolata.service.server import BindRefused, Server
-from tavolata.service.store.schema import UnknownSchema
+from tavolata.service.store.revisions import UnknownSchema
 from tavolata.service.store.sqlite import FileInUse
 
 

@@ -161,7 +161,7 @@ async def test_a_stand_in_that_is_thinking_gives_way_to_the_person(house: House)
     await house.play(table_id, tokens[mover], view)
 
 
-async def test_the_last_of_a_table_that_was_dropped_does_not_end_what_began_since(
+async def test_a_decision_in_the_making_outlives_that_its_table_is_loaded_anew(
     house: House,
 ) -> None:
     control = TimeControl(per_decision=Duration(seconds=3600))
@@ -172,13 +172,18 @@ async def test_the_last_of_a_table_that_was_dropped_does_not_end_what_began_sinc
     assert house.server is not None
     core = house.server.core
     dropped = await core.tables.settled(made.table.table_id)
+    thoughts, timers = dict(core.ai_seats._thoughts), dict(core.ai_seats._timers)
+    assert len(thoughts) == len(timers) == 1
     core.tables._drop(dropped)
-    loaded = await core.tables.settled(made.table.table_id)
-    assert loaded is not dropped
     core.tables._publish(dropped)  # as when an entry of its that was under way comes to nothing
-    thoughts = core.ai_seats._thoughts.values()
-    assert [thought.table for thought in thoughts] == [loaded]
-    assert [timer.table for timer in core.ai_seats._timers.values()] == [loaded]
+
+    async def loaded() -> bool:
+        table = core.tables._tables.get(made.table.table_id)
+        return table is not None and table is not dropped
+
+    await until(loaded)  # nobody has asked for it
+    assert core.ai_seats._thoughts == thoughts
+    assert core.ai_seats._timers == timers
 
 
 def test_a_limit_that_a_table_leaves_open_is_the_servers() -> None:

@@ -189,7 +189,7 @@ async def test_time_that_has_run_out_is_counted_once() -> None:
     sitters = Sitters(40, 100)
     await sitters.begin()
     sitters.wait(40)
-    sitters.core.playing.time_out(sitters.table)
+    await sitters.core.playing.time_out(sitters.table_id)
     assert sitters.table.seats[sitters.first].control == TIMED_OUT
     sitters.wait(7)
     await sitters.come_back(sitters.first)

@@ -111,23 +111,6 @@ async def test_a_log_that_another_writer_has_carried_on_is_read_again(house: Hou
     await house.play_on(sitting)
 
 
-async def test_a_hint_makes_a_server_read_on(house: House) -> None:
-    sitting = await house.sitting(2)
-    await house.play_on(sitting, 2)
-    assert house.server is not None
-    tables = house.server.core.tables
-    held = await tables.find(sitting.table_id)
-    watch = house.watch(sitting.table_id)
-    await watch.read()
-    tables._bus.announce(sitting.table_id, len(held.entries))
-    assert await tables.find(sitting.table_id) is held
-    tables._bus.announce(sitting.table_id, len(held.entries) + 1)
-    assert await tables.find(sitting.table_id) is not held
-    await house.play_on(sitting, 1)
-    assert (await watch.read()).event.number > 0
-    watch.cancel()
-
-
 async def test_metadata_over_the_limit_is_refused_by_the_transport(house: House) -> None:
     made = await house.create()
     with pytest.raises(grpc.aio.AioRpcError) as error:
