@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tavolata.service.cli import bench, demo, match, play, replay, serve
+from tavolata.service.cli import bench, demo, match, play, replay, serve, tournament
 
 app = typer.Typer(
     name="tavolata",
@@ -44,3 +44,4 @@ app.command("bench")(bench.bench)
 app.command("serve")(serve.serve)
 app.command("play")(play.play)
 app.command("demo")(demo.demo)
+app.add_typer(tournament.app)

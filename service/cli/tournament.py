@@ -1,0 +1,424 @@
+"""`tavolata tournament`: players against each other by the hundred thousand, from one TOML file."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from tavolata.ai.arena.tournament.backends import Backend
+    from tavolata.ai.arena.tournament.folder import Tournament
+    from tavolata.ai.arena.tournament.model import MatchOutcome
+    from tavolata.ai.arena.tournament.specification import Specification
+    from tavolata.ai.arena.tournament.summary import Summary
+
+REFUSED = 2  # exit code: what was asked for can't be done
+FAILED = 1  # exit code: it was tried and did not come out right
+WIDTH = 120  # of tables where there is no terminal
+SIGNALLED = 128  # exit code: this plus the signal that stopped the run
+
+app = typer.Typer(
+    name="tournament", help="Tournaments of AI players, from one TOML file.", no_args_is_help=True
+)
+
+
+class Where(StrEnum):
+    """Where matches are played. The result is the same everywhere."""
+
+    processes = "processes"
+    inline = "inline"
+    ray = "ray"
+
+
+class Format(StrEnum):
+    """What results can be written as."""
+
+    json = "json"
+    csv = "csv"
+    records = "records"
+
+
+SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The tournament's TOML file.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a tournament.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Matches at the same time. Default: one a core.")
+]
+Backends = Annotated[
+    Where,
+    typer.Option(
+        help="Where to play: spawned processes; inline, in this one, where a crash or a hang is "
+        "not contained; ray, for which the extra `ray` has to be installed."
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster to play on; implies ray."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON, for programs.")]
+
+
+@app.command()
+def run(
+    spec: SpecFile,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="A new folder for the results. Default: the file's name without .toml."),
+    ] = None,
+    workers: Workers = None,
+    backend: Backends = Where.processes,
+    ray: Address = None,
+) -> None:
+    """Play a tournament, and keep every match in a folder.
+
+    Ctrl-C ends it after the matches in progress, a second one at once; what was played is kept
+    either way, and `resume` goes on from there.
+    """
+    from tavolata.ai.arena.tournament import folder as folders
+    from tavolata.ai.arena.tournament.specification import load
+
+    with _refusals(spec):
+        specification = load(spec)
+        tournament = folders.create(folder or Path(spec.stem), specification)
+    _play(tournament, workers, backend, ray)
+
+
+@app.command()
+def resume(
+    folder: Folder,
+    workers: Workers = None,
+    backend: Backends = Where.processes,
+    ray: Address = None,
+) -> None:
+    """Go on with a tournament that was interrupted. Refused if its file was changed since."""
+    from tavolata.ai.arena.tournament import folder as folders
+
+    with _refusals(folder):
+        tournament = folders.open_to_run(folder)
+    if tournament.result_hash is not None:
+        with closing(tournament):
+            typer.echo(f"finished: {tournament.store.count()} matches, {tournament.result_hash}")
+        return
+    _play(tournament, workers, backend, ray)
+
+
+@app.command()
+def status(folder: Folder, as_json: AsJson = False) -> None:
+    """How far a tournament is, also while it runs."""
+    from tavolata.ai.arena.tournament import folder as folders
+
+    with _reading(folder) as tournament:
+        kinds = Counter(
+            (fault.label, fault.kind.value)
+            for outcome in tournament.store.outcomes(records=False)
+            for fault in outcome.faults
+        )
+        said = {
+            "title": tournament.specification.title,
+            "state": "finished"
+            if tournament.result_hash
+            else "running"
+            if folders.is_running(folder)
+            else "interrupted",
+            "matches": tournament.store.count(),
+            "faults": [
+                {"entrant": label, "kind": kind, "count": count}
+                for (label, kind), count in sorted(kinds.items())
+            ],
+            "result_hash": tournament.result_hash,
+        }
+    typer.echo(json.dumps(said) if as_json else _status_text(said))
+
+
+def _status_text(said: dict[str, Any]) -> str:
+    lines = [f"{said['title']}: {said['state']}, {said['matches']} matches played"]
+    lines += [f"  {row['entrant']}: {row['count']} x {row['kind']}" for row in said["faults"]]
+    if said["result_hash"]:
+        lines.append(f"result hash: {said['result_hash']}")
+    return "\n".join(lines)
+
+
+@app.command()
+def standings(folder: Folder, as_json: AsJson = False) -> None:
+    """Standings, crosstable, decision times and faults, also while it runs."""
+    from rich.console import Console
+
+    with _reading(folder) as tournament:
+        summary = _summary(tournament)
+    if as_json:
+        from tavolata.ai.arena.tournament.report.structured import as_json as text_of
+
+        typer.echo(text_of(summary), nl=False)
+        return
+    from tavolata.ai.arena.tournament.report.terminal import terminal
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH
+    terminal(summary, console)
+
+
+@app.command()
+def export(
+    folder: Folder,
+    to: Annotated[Path, typer.Argument(metavar="TO", help="A JSON file, or a folder to fill.")],
+    as_: Annotated[
+        Format,
+        typer.Option(
+            "--as",
+            help="json: all results in one file; csv: tables in a folder; records: every match "
+            "in a folder, each a file that `tavolata replay` plays and checks.",
+        ),
+    ] = Format.json,
+) -> None:
+    """Write results or matches to files."""
+    with _reading(folder) as tournament:
+        for name, text in _files(tournament, as_):
+            _write(to / name if name else to, text)
+
+
+def _files(tournament: Tournament, as_: Format) -> Iterator[tuple[str, str]]:
+    """File names and texts; a single file has none."""
+    if as_ is Format.records:
+        from tavolata.ai.arena.tournament.play import record_of
+        from tavolata.ext.core.record import dumps
+
+        for outcome in tournament.store.outcomes():
+            yield f"{outcome.plan.id}.json", dumps(record_of(tournament.field, outcome))
+    elif as_ is Format.csv:
+        from tavolata.ai.arena.tournament.report.delimited import as_csv
+
+        yield from as_csv(_summary(tournament)).items()
+    else:
+        from tavolata.ai.arena.tournament.report.structured import as_json
+
+        yield "", as_json(_summary(tournament))
+
+
+@app.command()
+def report(
+    folder: Folder,
+    to: Annotated[
+        Path | None, typer.Option(help="The file. Default: report.html in the folder.")
+    ] = None,
+) -> None:
+    """Write the report: one HTML page with its pictures in it."""
+    with _reading(folder) as tournament:
+        summary, title = _summary(tournament), tournament.specification.title
+    from tavolata.ai.arena.tournament.report.page import html
+
+    path = to or folder / "report.html"
+    _write(path, html(summary, title))
+    typer.echo(path)
+
+
+@app.command()
+def match(
+    folder: Folder,
+    match_id: Annotated[
+        str, typer.Argument(metavar="ID", help="contest.round.group.deal.rotation, like 0.0.2.11.1")
+    ],
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Write the match to this file, for `tavolata replay`."),
+    ] = None,
+    backend: Backends = Where.processes,
+    stored: Annotated[bool, typer.Option("--stored", help="Show it, don't play it.")] = False,
+) -> None:
+    """Play one match of a tournament again, alone, and compare it with the one that is kept.
+
+    Ends with 1 if it came out otherwise, as it may where players think by the clock.
+    """
+    from tavolata.ai.arena.tournament.folder import FolderError
+
+    with _reading(folder) as tournament:
+        try:
+            outcome = tournament.find(match_id)
+        except FolderError as error:
+            _stop(str(error), REFUSED)
+        typer.echo(_match_text(tournament, outcome))
+        if record is not None:
+            from tavolata.ai.arena.tournament.play import record_of
+            from tavolata.ext.core.record import dumps
+
+            _write(record, dumps(record_of(tournament.field, outcome)))
+        again = outcome if stored else _again(tournament, outcome, backend)
+    if again.hash != outcome.hash:
+        _stop(f"played again it came out otherwise: hash {again.hash.hex()}", FAILED)
+    if not stored:
+        typer.echo("played again it is the same")
+
+
+def _match_text(tournament: Tournament, outcome: MatchOutcome) -> str:
+    contest = tournament.field.contests[outcome.plan.contest]
+    lines = [f"match {outcome.plan.id} of {contest.name}: {contest.game}, {contest.seats} seats"]
+    lines += [
+        f"  seat {seat.seat}: {seat.label}, place {seat.place}, total {seat.total}"
+        for seat in outcome.seats
+    ]
+    lines += [
+        f"  {fault.kind} of {fault.label} in seat {fault.seat} at decision {fault.decision}: "
+        f"{fault.detail}"
+        for fault in outcome.faults
+    ]
+    return "\n".join([*lines, f"  hash {outcome.hash.hex()}"])
+
+
+def _again(tournament: Tournament, outcome: MatchOutcome, where: Where) -> MatchOutcome:
+    from tavolata.ai.arena.tournament.model import Chunk
+
+    with closing(_backend(tournament.specification, 1, where, None)) as backend:
+        (played,) = backend.run([Chunk(0, (outcome.plan,))])
+    return played.outcomes[0]
+
+
+@app.command()
+def keys() -> None:
+    """Every key of a tournament's file, with what it may hold."""
+    from tavolata.ai.arena.tournament.key_texts import key_texts
+
+    for key in key_texts():
+        only = f" ({key.only})" if key.only else ""
+        default = f"; default: {key.default}" if key.default not in ("", "required") else ""
+        required = "; required" if key.default == "required" else ""
+        typer.echo(f"{key.path}{only}: {key.allowed}{default}{required}\n    {key.description}")
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def _play(tournament: Tournament, workers: int | None, where: Where, ray: str | None) -> None:
+    """Play to the end, or until a signal; always tell what there is and what can be done next."""
+    from tavolata.ai.arena.tournament.backends import WorkerError
+    from tavolata.ai.arena.tournament.runner import ForeignResults
+    from tavolata.ai.arena.tournament.runner import run as run_tournament
+    from tavolata.ai.arena.tournament.store import StoreError
+    from tavolata.service.cli.tournament_progress import progress
+
+    with closing(tournament), _signals() as received:
+        kept = (
+            f"what was played is kept; go on with: tavolata tournament resume {tournament.folder}"
+        )
+        try:
+            with (
+                closing(_backend(tournament.specification, workers, where, ray)) as backend,
+                progress(tournament.field) as observer,
+            ):
+                ending = run_tournament(
+                    tournament.specification.schedule(),
+                    tournament.store,
+                    backend,
+                    observer,
+                    lambda: bool(received),
+                )
+        except KeyboardInterrupt:
+            _stop(f"stopped; {kept}", SIGNALLED + signal.SIGINT)
+        except (WorkerError, ForeignResults, StoreError) as error:
+            _stop(f"{error}\n{kept}", FAILED)
+    if ending.result_hash is None:
+        _stop(f"stopped after {ending.matches} matches; {kept}", SIGNALLED + received[0])
+    typer.echo(f"{ending.matches} matches; result hash: {ending.result_hash}")
+    typer.echo(f"results: tavolata tournament standings {tournament.folder}")
+
+
+def _backend(
+    specification: Specification, workers: int | None, where: Where, ray: str | None
+) -> Backend:
+    field, policy = specification.field, specification.policy
+    if where is Where.ray or ray is not None:
+        try:
+            from tavolata.ai.arena.tournament.backends.ray import Ray
+        except ModuleNotFoundError:
+            _stop("Ray is not installed; it comes with the extra: tavolata[ray]", REFUSED)
+        try:
+            return Ray(field, policy, workers, ray)
+        except ConnectionError as error:
+            _stop(f"there is no Ray cluster at {ray}: {error}", REFUSED)
+    if where is Where.inline:
+        from tavolata.ai.arena.tournament.backends.inline import Inline
+
+        return Inline(field, policy)
+    from tavolata.ai.arena.tournament.backends.processes import Processes
+
+    return Processes(field, policy, workers)
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The signals received so far that ask for an end; the second one ends at once."""
+    received: list[int] = []
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        if len(received) > 1:
+            raise KeyboardInterrupt
+        typer.echo("stopping after the matches in progress; once more stops at once", err=True)
+
+    before = {
+        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Say what is wrong with a file or folder, and end."""
+    from tavolata.ai.arena.tournament.folder import FolderError
+    from tavolata.ai.arena.tournament.specification import SpecificationError
+    from tavolata.ai.arena.tournament.store import StoreError
+
+    try:
+        yield
+    except SpecificationError as error:
+        _stop(f"{path} can't be run:\n{error}", REFUSED)
+    except (FolderError, StoreError, OSError) as error:
+        _stop(str(error), REFUSED)
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[Tournament]:
+    from tavolata.ai.arena.tournament.folder import open_to_read
+
+    with _refusals(folder):
+        tournament = open_to_read(folder)
+    with closing(tournament):
+        yield tournament
+
+
+def _summary(tournament: Tournament) -> Summary:
+    try:
+        from tavolata.ai.arena.tournament.results import summary
+    except ModuleNotFoundError as error:
+        _stop(
+            f"{error.name} is not installed; it comes with the extra: tavolata[tournament]", REFUSED
+        )
+    return summary(tournament.field, tournament.store.outcomes(records=False))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        _stop(str(error), FAILED)
+
+
+def _stop(text: str, code: int) -> NoReturn:
+    typer.echo(text, err=True)
+    raise typer.Exit(code)
