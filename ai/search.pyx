@@ -107,27 +107,24 @@ cdef class Searcher:
         hear(self.keys, self.game.seat_count, &self.log, self.plan.observed)
         return True
 
-    def follow(self, bytes state, list decisions) -> tuple:
-        """Decisions from a root at ``state``, each a dict of seats and actions, carried out in turn.
+    def follow(self, dict decision, bytes root=None) -> tuple:
+        """Carry out a decision, an action for each seat that acts; from ``root`` or where the last one led.
 
-        Returns the position after them, the key of the node at which each seat would find itself, as in
-        ``tree``, and the log's words on the way. For tests; only before or after a search.
+        Returns the position after it, the key of the node at which each seat would find itself, as in
+        ``tree``, and the log's words of this decision. For tests; only before or after a search.
         """
         cdef int choice[SEATS_MAX]
-        cdef uint32_t seats
-        words = []
-        memcpy(self.state, <const uint8_t*> state, self.game.state_bytes)
-        memset(self.keys, 0, sizeof(self.keys))
-        for decision in decisions:
-            seats = 0
-            for seat, action in decision.items():
-                seats |= <uint32_t> 1 << <int> seat
-                choice[<int> seat] = action
-            if not self.carry_out(seats, choice, True):
-                raise MemoryError
-            words += [self.log.words[i] for i in range(self.log.used)]
+        cdef uint32_t seats = 0
+        if root is not None:
+            memcpy(self.state, <const uint8_t*> root, self.game.state_bytes)
+            memset(self.keys, 0, sizeof(self.keys))
+        for seat, action in decision.items():
+            seats |= <uint32_t> 1 << <int> seat
+            choice[<int> seat] = action
+        if not self.carry_out(seats, choice, True):
+            raise MemoryError
         keys = tuple([self.node_key(seat) for seat in range(self.game.seat_count)])
-        return self.state[:self.game.state_bytes], keys, words
+        return self.state[:self.game.state_bytes], keys, [self.log.words[i] for i in range(self.log.used)]
 
     def search(self) -> None:
         """Run without the GIL."""

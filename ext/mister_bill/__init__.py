@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, options_of
+from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
 from tavolata.ext.mister_bill.face import MisterBillFace
+
+# Everything that happens between two decisions of a round, from pair_laid to team_completed.
+OBSERVED_EVENTS = tuple(range(3, 14))
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -25,6 +28,7 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("mister_bill"),
     build=build,
+    search=SearchHints(observed_events=OBSERVED_EVENTS),
     hides_single_actions=True,  # MB-10
     summary=(
         "An Old-Maid game with waiters: lay down pairs, let waiters move cards between hands, and "
