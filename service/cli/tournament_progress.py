@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from tavolata.ai.arena.tournament.model import Field, MatchOutcome, MatchPlan
     from tavolata.ai.arena.tournament.runner import Observer
+    from tavolata.ai.arena.tournament.summary import Standing
 
 WINDOW_S = 30.0  # what the rate is taken over
 LINE_S = 10.0  # between two lines
@@ -132,20 +134,39 @@ class Display:
     def _look(self) -> None:
         """Make the standings anew. The workers wait meanwhile, so it is done the more rarely the
         longer it takes."""
+        try:
+            from tavolata.ai.arena.tournament.results import standings
+        except ModuleNotFoundError as error:
+            self._due = inf
+            self._standings = f"standings need {error.name}, which comes with tavolata[tournament]"
+            return
         began = time.monotonic()
-        self._standings = standings_of(self._field, self._outcomes)
+        self._standings = table_of(standings(self._field, self._outcomes))
         ended = time.monotonic()
         self._due = ended + max(STANDINGS_S, (ended - began) / STANDINGS_SHARE)
 
 
-def standings_of(field: Field, outcomes: Sequence[MatchOutcome]) -> RenderableType:
-    """The standings as a table; a hint where what makes them is not installed."""
-    try:
-        from tavolata.ai.arena.tournament.report.terminal import standings_table
-        from tavolata.ai.arena.tournament.results import standings
-    except ModuleNotFoundError as error:
-        return f"standings need {error.name}, which comes with tavolata[tournament]"
-    return standings_table(standings(field, outcomes), f"after {len(outcomes):,} matches")
+def table_of(standings: Sequence[Standing]) -> RenderableType:
+    """Standings that fit a narrow terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tavolata.ai.arena.tournament.report import words
+
+    table = Table()
+    table.add_column("entrant", overflow="fold")
+    for head in ("Elo", "95 %", "score", "wins", "matches"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in standings:
+        table.add_row(
+            Text(words.label(row.label)),
+            words.number(row.elo.value, 0, signed=True),
+            words.interval(row.elo, 0, signed=True),
+            words.percent(row.score.value),
+            words.percent(row.win_share.value),
+            f"{row.matches:,}",
+        )
+    return table
 
 
 @contextmanager

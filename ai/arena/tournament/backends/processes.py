@@ -115,6 +115,10 @@ class Processes:
         for worker in list(self._crew):
             self._dismiss(worker, GOODBYE_S)
 
+    def process_ids(self) -> list[int]:
+        """Of the workers there are."""
+        return [worker.process.pid or 0 for worker in self._crew]
+
     def _dismiss(self, worker: Worker, grace_s: float = 0.0) -> str:
         self._crew.remove(worker)
         return worker.end(grace_s)
