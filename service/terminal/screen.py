@@ -113,7 +113,7 @@ class Screen(Protocol):
     def on_table_at(self, view: view_pb2.View, place: int, room: Room) -> str:
         """BO-20, keys 1-9: what lies at this place of the table, from 1."""
 
-    def led(self, view: view_pb2.View) -> str:
+    def led(self, view: view_pb2.View, room: Room) -> str:
         """BO-20, key F: what is to be followed."""
 
     def rules_now(self, view: view_pb2.View, room: Room) -> str:

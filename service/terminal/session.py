@@ -163,7 +163,7 @@ class Session:
             case Key.DRAW:
                 return drawing_of(screen, view) or "This game has no board to draw."
             case Key.LED:
-                return screen.led(view)
+                return screen.led(view, room)
             case Key.RULES if line.rest:
                 return self._rules.get(line.rest.upper(), f"There is no rule {line.rest}.")
             case Key.RULES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tavolata.service.client import (
@@ -65,8 +65,13 @@ async def _game(server: Connection, wanted: Wanted, lines: Lines, voice: Voice) 
         return await server.game(wanted.game_id)
     games = await server.games()
     titles = [f"{place}. {game.title}" for place, game in enumerate(games, 1)]
+    names = {
+        name.casefold(): place
+        for place, game in enumerate(games, 1)
+        for name in (game.title, game.game_id, game.game_id.replace("_", " "))
+    }
     place = await _number(
-        f"Which game? {'; '.join(titles)}.", range(1, len(games) + 1), 1, lines, voice
+        f"Which game? {'; '.join(titles)}.", range(1, len(games) + 1), 1, lines, voice, names
     )
     game = games[place - 1]
     voice.say(f"{game.title}. {game.summary}")
@@ -82,9 +87,14 @@ async def _seat_count(game: catalog_pb2.Game, wanted: Wanted, lines: Lines, voic
 
 
 async def _number(
-    question: str, allowed: Sequence[int], usual: int, lines: Lines, voice: Voice
+    question: str,
+    allowed: Sequence[int],
+    usual: int,
+    lines: Lines,
+    voice: Voice,
+    names: Mapping[str, int] | None = None,
 ) -> int:
-    """A number that the person types; Enter alone takes the usual one."""
+    """A number that the person types, or a name of it; Enter alone takes the usual one."""
     while True:
         voice.say(f"{question} Enter alone: {usual}.", Tone.TURN)
         typed = await lines.next()
@@ -94,6 +104,8 @@ async def _number(
             return usual
         if typed.strip().isdecimal() and int(typed) in allowed:
             return int(typed)
+        if names and (named := names.get(typed.strip().casefold())) is not None:
+            return named
         voice.say(f"{typed.strip()!r} is not among {listed(map(str, allowed))}.", Tone.TROUBLE)
 
 

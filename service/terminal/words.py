@@ -28,8 +28,8 @@ def capital(sentence: str) -> str:
 
 
 def without_option(rule: str) -> str:
-    """A plain rule without what it says about its option: a table has one of the values."""
-    return re.sub(r" Option \w+ = .*", "", rule)
+    """A plain rule without the sentences on its options: a table has one of the values."""
+    return re.sub(r"(^| )Option \w+ = .*?\.(?= [A-Z(]|$)", "", rule).strip()
 
 
 def plain(markdown: str) -> str:

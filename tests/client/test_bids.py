@@ -168,7 +168,7 @@ async def test_a_theft_names_the_cards_with_the_seats_that_have_them(server: Con
 @pytest.mark.parametrize(
     ("option", "rule"),
     [
-        ("colours", "BI-9"),
+        ("minus_five", "BI-13"),
         ("surprise", "BI-14"),
         ("lowest", "BI-15"),
         ("thief", "BI-16"),
@@ -179,12 +179,53 @@ async def test_r_tells_the_rules_that_the_options_bring_in(
     server: Connection, option: str, rule: str
 ) -> None:
     table = table_of("bids")
-    text = Desk(server, in_a_trick(), table).session.room.rules[rule]
-    assert text not in await Desk(server, in_a_trick(), table).said("r")
+    setattr(table.settings.options.bids, option, False)
+    assert rule not in await Desk(server, in_a_trick(), table).said("r")
     setattr(table.settings.options.bids, option, True)
     said = await Desk(server, in_a_trick(), table).said("r")
     assert said.startswith("Round 2 of 5.")
-    assert text in said
+    assert rule in said
+
+
+@pytest.mark.parametrize("key", ["f", "r"])
+@pytest.mark.parametrize(
+    ("colours", "lowest", "wins"),
+    [
+        (False, False, "The highest number wins."),
+        (False, True, "The lowest number wins."),
+        (True, False, "The colour with the most cards wins, and in it the highest number;"),
+        (True, True, "The colour with the most cards wins, and in it the lowest number;"),
+    ],
+)
+async def test_which_bid_wins_is_told_as_it_is_at_this_table(
+    server: Connection, key: str, colours: bool, lowest: bool, wins: str
+) -> None:
+    view, table = in_a_trick(), table_of("bids")
+    view.game.bids.lowest = lowest
+    table.settings.options.bids.colours = colours
+    assert wins in await Desk(server, view, table).said(key)
+
+
+@pytest.mark.parametrize(("seats", "luck"), [(3, 12), (4, 8), (5, 8), (6, 7)])
+async def test_r_tells_what_a_lucky_loser_gets(server: Connection, seats: int, luck: int) -> None:
+    view, table = in_a_trick(), table_of("bids")
+    del view.game.bids.seats[min(seats, 4) :]
+    view.game.bids.seats.extend([pb.BidsSeat(hand_size=5)] * (seats - 4))
+    said = await Desk(server, view, table).said("r")
+    assert f"gets {luck}, the second time {2 * luck}, and so on" in said
+
+
+async def test_a_turn_says_what_a_surprise_is_and_that_low_numbers_win(server: Connection) -> None:
+    view = in_a_trick()
+    view.game.bids.centre = pb.BIDS_CARD_SURPRISE
+    view.game.bids.lowest = True
+    assert (
+        Desk(server, None, table_of("bids"))
+        .turn(view)
+        .startswith(
+            "Your turn. To be won: Surprise, the next card of the pile, unseen. Low numbers win. "
+        )
+    )
 
 
 async def test_what_happens_is_told_in_whole_sentences(server: Connection) -> None:
@@ -215,7 +256,7 @@ async def test_what_happens_is_told_in_whole_sentences(server: Connection) -> No
     events = [event_pb2.Event(game=game_pb2.GameEvent(bids=event)) for event in happened]
     assert desk.told(events).splitlines() == [
         "Lowest is set aside: low numbers win.",
-        "To be won: Surprise.",
+        "To be won: Surprise, the next card of the pile, unseen.",
         "Bruno bid black 7.",
         "You won the trick.",
         "You turned up minus 5.",
@@ -227,7 +268,8 @@ async def test_what_happens_is_told_in_whole_sentences(server: Connection) -> No
         "Black 5 goes under the pile.",
         (
             "Round 2 is over. Points: you 4, Bruno 16, AI 2 9, Anna (seat 3) 0. Lucky without a "
-            "trick: Bruno with 16. Totals: you 14, Bruno 24, AI 2 29, Anna (seat 3) minus 5."
+            "trick: Bruno with 16, counted in. Totals: you 14, Bruno 24, AI 2 29, "
+            "Anna (seat 3) minus 5."
         ),
         "AI 2 won minus 5 often enough: 30 points more.",
     ]

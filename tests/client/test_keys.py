@@ -123,7 +123,22 @@ async def test_r_tells_what_all_or_nothing_does_in_the_round(
     view.game.bouillabaisse.round = number
     table.settings.options.bouillabaisse.all_or_nothing = True
     table.settings.options.bouillabaisse.all_or_nothing_last = last
-    assert part in await Desk(server, view, table).said("r")
+    said = await Desk(server, view, table).said("r")
+    assert part in said
+    assert "Option" not in said
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_the_first_turn_of_a_round_without_draws_says_what_is_in_force(
+    server: Connection, number: int
+) -> None:
+    view = positions.cards_in_round_five()
+    view.game.bouillabaisse.round = number
+    del view.game.bouillabaisse.last_trick[:]
+    desk = Desk(server, None, table_of("bouillabaisse"))
+    assert desk.turn(view).startswith(
+        "Your turn. In force: suit clubs, rank king and card jack of diamonds. Hearts are led. "
+    )
 
 
 async def test_s_tells_the_scores_and_the_points_so_far(cards: Desk) -> None:
@@ -154,7 +169,7 @@ async def test_l_tells_what_one_holds_and_what_is_allowed_now(cards: Desk) -> No
     )
 
 
-@pytest.mark.parametrize("text", ["4h", "#2", "4 of hearts", "4", "# 2", "4♥", "4 h"])
+@pytest.mark.parametrize("text", ["4h", "#2", "4 of hearts", "4", "# 2", "4♥", "4 h", "h4"])
 async def test_a_card_is_chosen_by_name_or_number(cards: Desk, text: str) -> None:
     said = await cards.said(text)
     if text == "4":  # a bare number is a place on the table
@@ -205,23 +220,74 @@ async def test_the_same_keys_work_for_dice(dice: Desk) -> None:
 
 async def test_r_tells_what_a_hand_of_dice_pays(dice: Desk) -> None:
     said = await dice.said("r")
-    assert said.startswith("Hand 3, 3 dice each. For a bid b above 0: exactly b tricks earn 20")
-    assert "For a bid of 0: no trick at all earns 10 times k." in said
-    assert "a mermaid face brings 50" in said
+    assert said.startswith("Hand 3, 3 dice each. Minotaur beats griffin, griffin mermaid, mermaid")
+    assert (
+        "missed it costs 10 a trick (MD-13). A bid of 0 met brings 30; missed it costs 30" in said
+    )
+    assert "50 for a minotaur taken with a mermaid, 30 for each griffin in a trick" in said
+    assert "no bonus for a trick with a flag in it (MD-16)" in said
 
 
-async def test_r_tells_the_simple_scoring_where_it_is_played(server: Connection) -> None:
+@pytest.mark.parametrize(
+    ("option", "value", "part"),
+    [
+        ("scoring", md.MINO_DICE_SCORING_SIMPLE, "missed it brings nothing (MD-17)"),
+        ("griffin_bonus", md.MINO_DICE_GRIFFIN_BONUS_ONCE, "30 for a griffin in a trick"),
+        ("flag_scope", md.MINO_DICE_FLAG_SCOPE_HAND, "in a hand in which one took a flag"),
+        ("flag_scope", md.MINO_DICE_FLAG_SCOPE_NONE, "flags change nothing in that"),
+        ("all_flags", md.MINO_DICE_ALL_FLAGS_LAST, "Of flags alone the last wins (MD-11)."),
+        ("three_way", md.MINO_DICE_THREE_WAY_MERMAID, "the last mermaid wins (MD-12)."),
+        (
+            "follow_after_special",
+            md.MINO_DICE_FOLLOW_AFTER_SPECIAL_FREE,
+            "Where a special die leads, no colour has to be followed (MD-9).",
+        ),
+    ],
+)
+async def test_r_tells_what_the_options_of_dice_change(
+    server: Connection, dice: Desk, option: str, value: int, part: str
+) -> None:
+    table = table_of("mino_dice")
+    setattr(table.settings.options.mino_dice, option, value)
+    assert part in await Desk(server, positions.dice_in_a_trick(), table).said("r")
+    assert part not in await dice.said("r")
+
+
+async def test_the_simple_scoring_has_no_bonuses(server: Connection) -> None:
     table = table_of("mino_dice")
     table.settings.options.mino_dice.scoring = md.MINO_DICE_SCORING_SIMPLE
     said = await Desk(server, positions.dice_in_a_trick(), table).said("r")
-    assert "brings 50" not in said
-    assert "scoring simple" in said
+    assert "onus" not in said
+    assert "10 a trick" not in said
+
+
+@pytest.mark.parametrize(
+    ("follow", "said"),
+    [
+        (
+            md.MINO_DICE_FOLLOW_AFTER_SPECIAL_FIRST_NUMBER,
+            "No colour is led yet: the first number die sets it.",
+        ),
+        (
+            md.MINO_DICE_FOLLOW_AFTER_SPECIAL_FREE,
+            "No colour is led: a special die led, so any die may be rolled.",
+        ),
+    ],
+)
+async def test_f_tells_what_a_special_die_that_leads_means(
+    server: Connection, follow: md.MinoDiceFollowAfterSpecial.ValueType, said: str
+) -> None:
+    view, table = positions.dice_in_a_trick(), table_of("mino_dice")
+    view.game.mino_dice.ClearField("led_colour")
+    del view.game.mino_dice.trick[1:]
+    table.settings.options.mino_dice.follow_after_special = follow
+    assert await Desk(server, view, table).said("f") == said
 
 
 async def test_while_bids_are_open_a_number_is_a_bid(bids: Desk) -> None:
     assert await bids.said("2") == "Chosen: bid 2. Enter to bid."
     assert await bids.said("bid 0") == "Chosen: bid 0. Enter to bid."
-    assert await bids.said("7") == "There is no die 7: no dice on the table."
+    assert await bids.said("7") == "There is no bid 7: 0 to 3 can be bid."
     assert await bids.said("t") == "To bid, all at once: you, Bruno and Anna (seat 3)."
     assert (await bids.said("s")).endswith(
         "Hand 3, bids are open; in: AI 2. The highest total wins."

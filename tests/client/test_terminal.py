@@ -216,6 +216,17 @@ async def test_options_are_set_by_their_names_in_the_rules(service: Server) -> N
     assert options.scoring == mino_dice_pb2.MINO_DICE_SCORING_FULL
 
 
+@pytest.mark.parametrize("name", ["Mino Dice", "mino dice", "mino_dice", " MINO DICE "])
+async def test_a_game_is_chosen_by_its_name_too(service: Server, name: str) -> None:
+    out = Reader()
+    async with connect(f"127.0.0.1:{service.port}") as server:
+        typist = Typist(out, [], ["dice", name, "3"])
+        seat = await make_table(server, Wanted(), typist, Voice(out, "never"))
+        table = await server.table(seat.table_id)
+    assert (table.settings.game_id, len(table.seats)) == ("mino_dice", 3)
+    assert "'dice' is not among" in out.getvalue()
+
+
 async def test_what_is_not_said_is_asked(service: Server) -> None:
     out = Reader()
     async with connect(f"127.0.0.1:{service.port}") as server:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import Choice, Room
-from tavolata.service.terminal.words import capital, counted, listed, number, without_option
+from tavolata.service.terminal.words import capital, counted, listed, number
 from tavolata.v1 import bids_pb2 as pb
 from tavolata.v1 import game_pb2, view_pb2
 
@@ -20,6 +19,29 @@ _SPECIALS = {
     pb.BIDS_CARD_THIEF: ("Thief", "Thief"),
     pb.BIDS_CARD_ALLY: ("Ally", "Ally"),
 }
+_SURPRISE = "Surprise, the next card of the pile, unseen"
+# What a lucky loser gets, by the number of seats (BI-20).
+_LUCK = {3: 12, 4: 8, 5: 8, 6: 7}
+# What the options bring in, in short.
+_BY_OPTION = (
+    (
+        "minus_five",
+        "Who has won minus 5 three times in the match gets 30 at its end (BI-13).",
+    ),
+    (
+        "surprise",
+        (
+            "Surprise stands for the next card of the pile, unseen; where it was bid, the winner "
+            "gets that card instead of the one in the middle (BI-14)."
+        ),
+    ),
+    ("lowest", "Once Lowest is turned up, low numbers win to the end of the round (BI-15)."),
+    ("thief", "The winner of the Thief steals a black card from who bid worst (BI-16)."),
+    (
+        "ally",
+        "Who bids the Ally and who wins that trick share what both earn in the round (BI-19).",
+    ),
+)
 _BLACK_LETTER = "K"  # as the rules write black: B is blue
 
 
@@ -76,6 +98,11 @@ def _dealt(event: pb.BidsDealt, room: Room) -> str:
     return f"You hold {counted(event.count, 'card')}{_by_colour(event.cards.cards)}."
 
 
+def _centre_turned(event: pb.BidsCentreTurned, room: Room) -> str:
+    is_surprise = event.card == pb.BIDS_CARD_SURPRISE
+    return f"To be won: {_SURPRISE if is_surprise else card(event.card)}."
+
+
 def _trick_burnt(event: pb.BidsTrickBurnt, room: Room) -> str:
     return f"The trick is burnt. {room.Who(event.next)} will bid first."
 
@@ -104,7 +131,7 @@ def _allied(event: pb.BidsAllied, room: Room) -> str:
 def _round_scored(event: pb.BidsRoundScored, room: Room) -> str:
     points, totals = [number(each) for each in event.points], [number(n) for n in event.totals]
     lucky = [f"{room.who(seat)} with {points}" for seat, points in enumerate(event.lucky) if points]
-    luck = f" Lucky without a trick: {listed(lucky)}." if lucky else ""
+    luck = f" Lucky without a trick: {listed(lucky)}, counted in." if lucky else ""
     return (
         f"Round {event.round} is over. Points: {room.each(points)}.{luck} "
         f"Totals: {room.each(totals)}."
@@ -114,7 +141,7 @@ def _round_scored(event: pb.BidsRoundScored, room: Room) -> str:
 _TOLD: dict[str, Callable[[Any, Room], str]] = {
     "round_started": _round_started,
     "dealt": _dealt,
-    "centre_turned": lambda turned, _: f"To be won: {card(turned.card)}.",
+    "centre_turned": _centre_turned,
     "lowest_set": lambda _, __: "Lowest is set aside: low numbers win.",
     "bid_made": lambda made, room: f"{room.Who(made.seat)} bid {card(made.card)}.",
     "trick_won": lambda won, room: f"{room.Who(won.seat)} won the trick.",
@@ -168,11 +195,18 @@ def ask(view: view_pb2.View, room: Room) -> str:
     game = view.game.bids
     if _is_theft(view):
         return "You won the Thief and steal a card."
-    centre = f"To be won: {card(game.centre)}."
+    prize = _prize(game) + (" Low numbers win." if game.lowest else "")
     if not game.bids:
-        return f"{centre} You bid first."
+        return f"{prize} You bid first."
     ahead = f" {room.Who(game.winning)} would win." if game.HasField("winning") else ""
-    return f"{centre} Bids: {_bids(game.bids, room)}.{ahead}"
+    return f"{prize} Bids: {_bids(game.bids, room)}.{ahead}"
+
+
+def _prize(game: pb.BidsView) -> str:
+    """What the winner gets; of the Surprise, what it stands for (BI-14)."""
+    if game.centre == pb.BIDS_CARD_SURPRISE:
+        return f"To be won: {_SURPRISE}."
+    return f"To be won: {card(game.centre)}."
 
 
 def choices(view: view_pb2.View) -> Sequence[Choice]:
@@ -211,9 +245,9 @@ def on_table(view: view_pb2.View, room: Room) -> str:
         return f"No cards are on the table. {last_trick(view, room)}"
     pile = f"{capital(counted(game.pile_size, 'card'))} in the pile."
     if not game.bids:
-        return f"To be won: {card(game.centre)}. No bids yet. {pile} {last_trick(view, room)}"
+        return f"{_prize(game)} No bids yet. {pile} {last_trick(view, room)}"
     bids = capital(counted(len(game.bids), "bid"))
-    return f"To be won: {card(game.centre)}. {bids}: {_bids(game.bids, room)}. {pile}"
+    return f"{_prize(game)} {bids}: {_bids(game.bids, room)}. {pile}"
 
 
 def _bids(made: Sequence[pb.BidsBidMade], room: Room) -> str:
@@ -228,34 +262,38 @@ def on_table_at(view: view_pb2.View, place: int, room: Room) -> str:
     return f"Bid {place}: {card(bids[place - 1].card)} from {room.who(bids[place - 1].seat)}."
 
 
-def led(view: view_pb2.View) -> str:
+def led(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     game = view.game.bids
-    wins = "The lowest number wins." if game.lowest else "The highest number wins."
-    centre = f" To be won: {card(game.centre)}." if game.centre else ""
-    return f"Nothing is to be followed: any card may be bid. {wins}{centre}"
+    centre = f" {_prize(game)}" if game.centre else ""
+    return f"Nothing is to be followed: any card may be bid. {_wins(game, room)}{centre}"
+
+
+def _wins(game: pb.BidsView, room: Room) -> str:
+    """Which bid wins: BI-7, BI-9, BI-15."""
+    number = "lowest" if game.lowest else "highest"
+    if not room.options.bids.colours:
+        return f"The {number} number wins."
+    return (
+        f"The colour with the most cards wins, and in it the {number} number; colours with "
+        "equally many count as one. The card in the middle is counted as black, and a colour "
+        "needs a number that was bid."
+    )
 
 
 def rules_now(view: view_pb2.View, room: Room) -> str:
-    """See Screen."""
+    """See Screen. In short; R and a number reads a rule in full."""
     game, options = view.game.bids, room.options.bids
-    extra = {
-        "BI-9": options.colours,
-        "BI-13": options.minus_five,
-        "BI-14": options.surprise,
-        "BI-15": options.lowest,
-        "BI-16": options.thief,
-        "BI-19": options.ally,
-    }
-    numbers = ["BI-7", "BI-8", *(rule for rule, is_on in extra.items() if is_on), "BI-20"]
-    told = options_told(room.game, room.options)
-    return " ".join(
-        [
-            f"Round {game.round} of {options.rounds}.",
-            *(without_option(room.rules.get(each, "")) for each in numbers),
-            f"At this table: {told}." if told else "",
-        ]
-    ).strip()
+    luck = _LUCK[len(game.seats)]
+    extra = [told for name, told in _BY_OPTION if getattr(options, name)]
+    return (
+        f"Round {game.round} of {options.rounds}. {_wins(game, room)} If that number was bid "
+        "twice nobody wins, and all these cards are out (BI-8). The winner takes the card in the "
+        "middle and every black card bid; 2X doubles what the winner has in the round before that "
+        f"(BI-11). {''.join(f'{told} ' for told in extra)}Who wins no trick in a round gets "
+        f"{luck}, the second time {2 * luck}, and so on (BI-20). R and a number, such as R BI-9, "
+        "reads a rule in full."
+    )
 
 
 def standing(view: view_pb2.View, room: Room) -> str:
@@ -269,7 +307,7 @@ def standing(view: view_pb2.View, room: Room) -> str:
     if game.HasField("allies"):
         pair = listed([room.who(game.allies.ally), room.who(game.allies.winner)])
         allies = f" Allies: {pair}."
-    lowest = " The lowest number wins." if game.lowest else ""
+    lowest = " Low numbers win in this round." if game.lowest else ""
     return (
         f"In round {game.round} so far, points: {room.each(points)}; "
         f"tricks: {room.each(tricks)}.{_spoils(game, room)}{_luck(game, room)}{allies}{lowest}"

@@ -14,6 +14,7 @@ from tavolata.v1 import card_pb2, game_pb2, view_pb2
 
 ROUNDS = 6
 # The rounds in which each of the three draws is in force (BO-8).
+_ALL_ROUNDS = (5, 6)
 _SUIT_ROUNDS, _RANK_ROUNDS, _CARD_ROUNDS = (2, 5, 6), (3, 5, 6), (4, 5, 6)
 
 
@@ -81,8 +82,12 @@ def task(view: view_pb2.View) -> str:
 
 def ask(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
-    led_suit = view.game.bouillabaisse.led_suit
-    return f"{capital(suit(led_suit))} are led." if led_suit else "You lead."
+    game = view.game.bouillabaisse
+    lead = f"{capital(suit(game.led_suit))} are led." if game.led_suit else "You lead."
+    # No event of these rounds says it, as nothing is drawn in them.
+    if game.round in _ALL_ROUNDS and not game.last_trick:
+        return f"In force: {listed(_in_force(game))}. {lead}"
+    return lead
 
 
 def choices(view: view_pb2.View) -> Sequence[Choice]:
@@ -95,10 +100,21 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
                 bouillabaisse=pb.BouillabaisseAction(play=pb.BouillabaissePlay(card=value))
             ),
             count=count,
-            also=(drawn_card(value), short_card(value).replace("T", "10")),
+            also=_also(value),
         )
         for value, count in Counter(_hand(view)).items()
     ]
+
+
+def _also(value: card_pb2.Card.ValueType) -> tuple[str, ...]:
+    """`Q♣`, `10C`, and with the suit first."""
+    short = short_card(value)
+    ranks = {short[:-1], short[:-1].replace("T", "10")}
+    return (
+        drawn_card(value),
+        *(f"{each}{short[-1]}" for each in ranks),
+        *(f"{short[-1]}{each}" for each in ranks),
+    )
 
 
 def _hand(view: view_pb2.View) -> Sequence[card_pb2.Card.ValueType]:
@@ -137,7 +153,7 @@ def on_table_at(view: view_pb2.View, place: int, room: Room) -> str:
     return f"Card {place}: {card(trick[place - 1].card)} from {room.who(trick[place - 1].seat)}."
 
 
-def led(view: view_pb2.View) -> str:
+def led(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     led_suit = view.game.bouillabaisse.led_suit
     return f"{capital(suit(led_suit))} are led." if led_suit else "No suit is led."

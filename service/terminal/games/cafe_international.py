@@ -160,7 +160,7 @@ def ask(view: view_pb2.View, room: Room) -> str:
     best = [choice.name for choice in _by_points(view)[:_BEST]]
     most = f"Most at once: {'; '.join(best)}." if best else ""
     if game.seated_now:
-        return f"{led(view)} {most}".strip()
+        return f"{led(view, room)} {most}".strip()
     return f"{_bar(game)} {most}".strip()
 
 
@@ -307,7 +307,7 @@ def drawing(view: view_pb2.View) -> str:
     return Board(view.game.cafe_international).drawing()
 
 
-def led(view: view_pb2.View) -> str:
+def led(view: view_pb2.View, room: Room) -> str:
     """See Screen. What this turn still has to mend."""
     game = view.game.cafe_international
     if not game.seated_now:
@@ -349,4 +349,4 @@ def standing(view: view_pb2.View, room: Room) -> str:
 
 def last_trick(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
-    return f"There are no tricks in this game; A tells the last messages again. {led(view)}"
+    return f"There are no tricks in this game; A tells the last messages again. {led(view, room)}"

@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import Choice, Room
-from tavolata.service.terminal.words import capital, counted, listed, number, without_option
+from tavolata.service.terminal.words import capital, counted, listed, number
 from tavolata.v1 import game_pb2, view_pb2
 from tavolata.v1 import mino_dice_pb2 as pb
+
+_BEATS = (
+    "Minotaur beats griffin, griffin mermaid, mermaid minotaur, and each of them any number; of "
+    "equal faces the later wins"
+)
 
 
 def kind(value: pb.MinoDiceKind.ValueType) -> str:
@@ -131,7 +135,7 @@ def ask(view: view_pb2.View, room: Room) -> str:
     aim = f"You bid {mine.bid} and have {mine.tricks_taken}."
     if not game.trick:
         return f"You lead. {aim}"
-    return f"{led(view)} {aim}"
+    return f"{led(view, room)} {aim}"
 
 
 def choices(view: view_pb2.View) -> Sequence[Choice]:
@@ -177,31 +181,72 @@ def _rolls(rolled: Sequence[pb.MinoDiceRolled], room: Room) -> str:
 
 def on_table_at(view: view_pb2.View, place: int, room: Room) -> str:
     """See Screen."""
-    trick = view.game.mino_dice.trick
+    game = view.game.mino_dice
+    if game.phase == pb.MINO_DICE_PHASE_BID:
+        return f"There is no bid {place}: 0 to {game.hand} can be bid."
+    trick = game.trick
     if place > len(trick):
         return f"There is no die {place}: {counted(len(trick), 'die', 'dice')} on the table."
     return f"Die {place}: {_die(trick[place - 1])} from {room.who(trick[place - 1].seat)}."
 
 
-def led(view: view_pb2.View) -> str:
+def led(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
-    colour = view.game.mino_dice.led_colour
-    return f"{capital(kind(colour))} is led." if colour else "No colour is led."
+    game = view.game.mino_dice
+    if game.led_colour:
+        return f"{capital(kind(game.led_colour))} is led."
+    if not game.trick:
+        return "No colour is led."
+    if room.options.mino_dice.follow_after_special == pb.MINO_DICE_FOLLOW_AFTER_SPECIAL_FREE:
+        return "No colour is led: a special die led, so any die may be rolled."
+    return "No colour is led yet: the first number die sets it."
 
 
 def rules_now(view: view_pb2.View, room: Room) -> str:
-    """See Screen."""
-    game = view.game.mino_dice
-    simple = room.options.mino_dice.scoring == pb.MINO_DICE_SCORING_SIMPLE
-    numbers = ("MD-14", "MD-17") if simple else ("MD-13", "MD-14", "MD-15", "MD-16")
-    options = options_told(room.game, room.options)
-    return " ".join(
-        [
-            f"Hand {game.hand}, {counted(game.hand, 'die', 'dice')} each.",
-            *(without_option(room.rules.get(each, "")) for each in numbers),
-            f"At this table: {options}." if options else "",
-        ]
-    ).strip()
+    """See Screen. In short; R and a number reads a rule in full."""
+    game, options = view.game.mino_dice, room.options.mino_dice
+    simple = options.scoring == pb.MINO_DICE_SCORING_SIMPLE
+    points = 10 * game.hand
+    missed = "missed it brings nothing (MD-17)" if simple else "missed it costs 10 a trick (MD-13)"
+    sentences = [
+        f"Hand {game.hand}, {counted(game.hand, 'die', 'dice')} each.",
+        f"{_BEATS} (MD-10).",
+        *_rulings(options),
+        f"A bid above 0 met brings 20 for each trick bid; {missed}.",
+        f"A bid of 0 met brings {points}; missed it costs {points} (MD-14).",
+        *([] if simple else [_bonuses(options)]),
+        "R and a number, such as R MD-10, reads a rule in full.",
+    ]
+    return " ".join(sentences)
+
+
+def _bonuses(options: pb.MinoDiceOptions) -> str:
+    """MD-15 and MD-16 in short."""
+    once = options.griffin_bonus == pb.MINO_DICE_GRIFFIN_BONUS_ONCE
+    griffins = "a griffin" if once else "each griffin"
+    flags = {
+        pb.MINO_DICE_FLAG_SCOPE_TRICK: "no bonus for a trick with a flag in it",
+        pb.MINO_DICE_FLAG_SCOPE_HAND: "no bonus in a hand in which one took a flag",
+        pb.MINO_DICE_FLAG_SCOPE_NONE: "flags change nothing in that",
+    }[options.flag_scope]
+    return (
+        "Bonuses for a bid above 0 met: 50 for a minotaur taken with a mermaid, 30 for "
+        f"{griffins} in a trick taken with a minotaur (MD-15); {flags} (MD-16)."
+    )
+
+
+def _rulings(options: pb.MinoDiceOptions) -> list[str]:
+    """What is decided by an option in a trick: MD-9, MD-11, MD-12."""
+    told = []
+    if options.follow_after_special == pb.MINO_DICE_FOLLOW_AFTER_SPECIAL_FREE:
+        told.append("Where a special die leads, no colour has to be followed (MD-9).")
+    else:
+        told.append("Where a special die leads, the first number die sets the colour (MD-9).")
+    last = options.all_flags == pb.MINO_DICE_ALL_FLAGS_LAST
+    told.append(f"Of flags alone the {'last' if last else 'first'} wins (MD-11).")
+    if options.three_way == pb.MINO_DICE_THREE_WAY_MERMAID:
+        told.append("Of all three special faces the last mermaid wins (MD-12).")
+    return told
 
 
 def standing(view: view_pb2.View, room: Room) -> str:

@@ -304,7 +304,7 @@ def on_table_at(view: view_pb2.View, place: int, room: Room) -> str:
     return _known(view.game.mister_bill, others[place - 1], room)
 
 
-def led(view: view_pb2.View) -> str:
+def led(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     return "Nothing is to be followed: the turn draws a card, lays a pair and may play a waiter."
 
