@@ -19,6 +19,8 @@ _STEP_MAX = 2.0
 _STEPS = 200
 _ENOUGH = 1e-7  # of the last step; what is left after it is about its square
 
+UNBOUNDED = "strengths do not settle: somebody won or lost every comparison"
+
 
 def wins_by(table: SeatTable, groups: Ints) -> Floats:
     """Who came before whom how often: (groups, labels, labels), [g, i, j] is weight of i over j.
@@ -82,14 +84,17 @@ def strengths(wins: Floats) -> Floats:
     found = np.zeros((len(flat), count))
     open_rows = np.arange(len(flat))
     for _ in range(_STEPS):
-        step = _newton_step(found[open_rows], met[open_rows], won[open_rows], same)
+        try:
+            step = _newton_step(found[open_rows], met[open_rows], won[open_rows], same)
+        except np.linalg.LinAlgError:
+            raise ArithmeticError(UNBOUNDED) from None
         size = np.abs(step).max(axis=1, keepdims=True)
         found[open_rows] += step * np.minimum(1.0, _STEP_MAX / np.maximum(size, _STEP_MAX))
         open_rows = open_rows[size[:, 0] > _ENOUGH]
         if not len(open_rows):
             break
     else:
-        raise ArithmeticError("strengths do not settle: somebody won or lost every comparison")
+        raise ArithmeticError(UNBOUNDED)
     found -= found @ (same / same.sum(axis=1))
     return found.reshape(*lead, count)
 
