@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import groupby
 from math import fsum
-from statistics import fmean
 
-from tavolata.ai.arena.duplicate import SeatResult
 from tavolata.ai.arena.tournament.formats import Met, Players
 from tavolata.ai.arena.tournament.model import MatchOutcome
 from tavolata.ai.arena.tournament.stopping import StoppingRule, Verdict
@@ -45,15 +43,15 @@ class Meeting:
 
     def add(self, outcomes: Iterable[MatchOutcome]) -> None:
         """Take in matches of the next deals, in order."""
+        won = self._measure == "win_share"
         for _, matches in groupby(outcomes, key=lambda outcome: outcome.plan.deal):
-            seats = [seat for match in matches for seat in match.seats]
-            self.means.append({label: self._mean(seats, label) for label in self.players})
-
-    def _mean(self, seats: Sequence[SeatResult], label: str) -> float:
-        own = [seat for seat in seats if seat.label == label]
-        if self._measure == "utility":
-            return fmean(seat.utility for seat in own)
-        return fmean(seat.won for seat in own)
+            sums = dict.fromkeys(self.players, 0.0)
+            seats = dict.fromkeys(self.players, 0)
+            for match in matches:
+                for seat in match.seats:
+                    sums[seat.label] += seat.won if won else seat.utility
+                    seats[seat.label] += 1
+            self.means.append({label: sums[label] / seats[label] for label in self.players})
 
     def look(self, stopping: StoppingRule, tie_deals: int) -> None:
         """Decide whether to go on, where that is to be decided now."""

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 from math import ceil
 from statistics import fmean
 
@@ -129,18 +129,11 @@ class ContestRun:
 
     def _joint_pairs(self, meetings: Sequence[Meeting]) -> list[PairVerdict]:
         """Every two players of these meetings, their differences averaged over a deal's tables."""
-        found: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        found: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
         for each in meetings:
             for first, second in combinations(each.players, 2):
-                deals = found[first, second]
-                for deal, means in enumerate(each.means):
-                    deals[deal].append(means[first] - means[second])
-        return [
-            self._pair(-1, pair, [fmean(values) for _, values in sorted(deals.items())])
-            for pair, deals in found.items()
-        ]
+                found[first, second].append([means[first] - means[second] for means in each.means])
+        return [self._pair(-1, pair, _averaged(tables)) for pair, tables in found.items()]
 
     def _pair(self, group: int, pair: tuple[str, str], differences: Sequence[float]) -> PairVerdict:
         return PairVerdict(
@@ -178,6 +171,11 @@ class ContestRun:
 
     def _round_number(self, index: int) -> int:
         return index + 1 if self._format.numbered else 0
+
+
+def _averaged(tables: Sequence[Sequence[float]]) -> list[float]:
+    """The mean of each deal over tables, of which those with a withdrawn player have fewer."""
+    return [fmean(value for value in deal if value is not None) for deal in zip_longest(*tables)]
 
 
 class TournamentSchedule:
@@ -269,11 +267,11 @@ class TournamentSchedule:
                 for meeting in meetings
             )
             deals_most = ceil(BLOCK_PLANS / a_deal) if a_deal else 0
-            self._planned = sorted(
+            self._planned = [
                 plan
                 for contest, meetings in going_on
                 for plan in contest.plans(self._blocks, meetings, deals_most)
-            )
+            ]
         return self._planned
 
 

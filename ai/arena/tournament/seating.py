@@ -9,7 +9,7 @@ puts every two players in every two seats equally often.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations, product
 from math import gcd
 
@@ -18,6 +18,7 @@ from tavolata.ai.arena.tournament.finite_field import FiniteField, prime_power
 Lineup = tuple[str, ...]
 
 
+@lru_cache(maxsize=10_000)
 def alternating(first: str, second: str, seats: int) -> tuple[Lineup, ...]:
     """All rotations of two players who sit in turn, A B A B.
 
@@ -57,11 +58,14 @@ def order_number(deal: int, every: int, wanted: int | None) -> int:
     return deal // (every // gcd(every, taken))
 
 
-def table_lineups(players: Sequence[str], turn: int) -> tuple[Lineup, ...]:
+def table_lineups(players: Lineup, turn: int) -> tuple[Lineup, ...]:
     """All rotations of different players in the ``turn``-th of the balanced cyclic orders."""
-    orders = cyclic_orders(len(players))
-    order = orders[turn % len(orders)]
-    line = [players[player] for player in order]
+    return _rotations(players, turn % len(cyclic_orders(len(players))))
+
+
+@lru_cache(maxsize=10_000)
+def _rotations(players: Lineup, order: int) -> tuple[Lineup, ...]:
+    line = [players[player] for player in cyclic_orders(len(players))[order]]
     return tuple(rotated(line, shift) for shift in range(len(line)))
 
 

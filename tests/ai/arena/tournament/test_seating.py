@@ -41,7 +41,7 @@ def test_at_an_odd_table_neighbouring_rotations_are_mirrored() -> None:
 
 @pytest.mark.parametrize("seats", range(2, 13))
 def test_over_the_orders_every_two_players_have_every_two_seats_equally_often(seats: int) -> None:
-    players = [f"p{number}" for number in range(seats)]
+    players = tuple(f"p{number}" for number in range(seats))
     orders = len(cyclic_orders(seats))
     found: Counter[tuple[str, str, int, int]] = Counter()
     for turn in range(orders):
@@ -58,7 +58,7 @@ def test_over_the_orders_every_two_players_have_every_two_seats_equally_often(se
 
 
 def test_every_player_has_every_other_as_its_neighbour() -> None:
-    players = ["a", "b", "c", "d", "e"]
+    players = ("a", "b", "c", "d", "e")
     neighbours = Counter(
         pair
         for turn in range(len(cyclic_orders(5)))
