@@ -115,7 +115,7 @@ def faults(table: SeatTable, order: Sequence[int]) -> tuple[Faults, ...]:
     """Faults by kind, for every entrant of the order."""
     counted = Counter((fault.label, fault.kind) for _, _, fault in table.faults)
     matches = Counter(
-        label for label, _ in {(fault.label, number) for number, _, fault in table.faults}
+        label for label, _ in {(fault.label, number) for _, number, fault in table.faults}
     )
     return tuple(
         Faults(

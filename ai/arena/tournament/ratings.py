@@ -15,7 +15,7 @@ from tavolata.ai.arena.tournament.estimates import (
     widening,
 )
 from tavolata.ai.arena.tournament.strength import ELO, components, strengths, wins_by
-from tavolata.ai.arena.tournament.table import Floats, Ints, SeatTable
+from tavolata.ai.arena.tournament.table import Flags, Floats, Ints, SeatTable
 
 GROUPS_MAX = 500  # of deals in a contest; independent, as deals are, and quick to weigh
 _CELLS_MAX = 4_000_000  # numbers in one block of replicates
@@ -31,8 +31,9 @@ class Ratings:
     part is 0, and 400 points are odds of 10 to 1 of coming before an opponent; score: share of
     opponents beaten, a tie half; cells: the same of the row's entrant against the column's, None if
     they have not met; weights: comparisons in a cell, each match of two seats one; rank_low,
-    rank_high: 95 % of the ranks; ahead: how sure it is that the row is the stronger one, 0 to 1;
-    part: entrants whose ratings can be compared have the same number.
+    rank_high: 95 % of the ranks; ahead: how sure it is that the row is the stronger one, 0 to 1
+    (0.5 where nothing is known);
+    part: entrants whose ratings and ranks can be compared have the same number.
     """
 
     labels: tuple[int, ...]
@@ -62,10 +63,12 @@ def rate(table: SeatTable, replicates: int, stream: int) -> Ratings:
     draws_of_wins = _replicates(wins, strata, unseen, replicates, stream)
     logits = level(ELO * strengths(total + unseen / 2))
     draws = ELO * strengths(draws_of_wins)
-    met = wins + wins.transpose(0, 2, 1) > 0
-    stretch = _stretches(met.any(axis=2), strata)
+    met: Flags = wins + wins.transpose(0, 2, 1) > 0
+    stretch = _stretches(np.asarray(met.any(axis=2)), strata)
     wide = logits + np.minimum(stretch, _WIDEST) * (draws - logits)
-    ranks = 1 + (wide[:, None, :] > wide[:, :, None]).sum(axis=2)
+    part = components(total + total.T)
+    comparable = part[:, None] == part[None, :]
+    ranks = 1 + ((wide[:, None, :] > wide[:, :, None]) & comparable).sum(axis=2)
     return Ratings(
         labels=tuple(int(label) for label in present),
         elo=tuple(
@@ -75,11 +78,11 @@ def rate(table: SeatTable, replicates: int, stream: int) -> Ratings:
         score=_scores(total, draws_of_wins, stretch),
         cells=_cells(total, draws_of_wins, met, strata),
         weights=tuple(tuple(float(cell) for cell in row) for row in total + total.T),
-        rank=tuple(int(1 + (logits > own).sum()) for own in logits),
+        rank=_whole(1 + ((logits[None, :] > logits[:, None]) & comparable).sum(axis=1)),
         rank_low=_whole(np.quantile(ranks, 0.025, axis=0, method="lower")),
         rank_high=_whole(np.quantile(ranks, 0.975, axis=0, method="higher")),
-        ahead=_ahead(wide),
-        part=_whole(components(total + total.T)),
+        ahead=_ahead(wide, comparable),
+        part=_whole(part),
     )
 
 
@@ -142,7 +145,7 @@ def _replicates(wins: Floats, strata: Ints, unseen: Floats, replicates: int, str
     return made
 
 
-def _stretches(took_part: Floats, strata: Ints) -> Floats:
+def _stretches(took_part: Flags, strata: Ints) -> Floats:
     """``widening`` for every column: took_part is (groups, ...), whether the group has it."""
     flat = took_part.reshape(len(strata), -1)
     return np.array(
@@ -162,7 +165,7 @@ def _scores(total: Floats, draws: Floats, stretch: Floats) -> tuple[Estimate, ..
 
 
 def _cells(
-    total: Floats, draws: Floats, met: Floats, strata: Ints
+    total: Floats, draws: Floats, met: Flags, strata: Ints
 ) -> tuple[tuple[Estimate | None, ...], ...]:
     stretch = _stretches(met, strata)
     count = len(total)
@@ -177,10 +180,10 @@ def _cells(
     return tuple(tuple(cell(i, j) for j in range(count)) for i in range(count))
 
 
-def _ahead(draws: Floats) -> tuple[tuple[float, ...], ...]:
-    more = (draws[:, :, None] > draws[:, None, :]).mean(axis=0)
-    less = (draws[:, :, None] < draws[:, None, :]).mean(axis=0)
-    return tuple(tuple(float(cell) for cell in row) for row in more + (1 - more - less) / 2)
+def _ahead(draws: Floats, comparable: Flags) -> tuple[tuple[float, ...], ...]:
+    above = draws[:, :, None] - draws[:, None, :]
+    shares = np.where(comparable, (1 + np.sign(above).mean(axis=0)) / 2, 0.5)
+    return tuple(tuple(float(cell) for cell in row) for row in shares)
 
 
 def _whole(values: Floats | Ints) -> tuple[int, ...]:

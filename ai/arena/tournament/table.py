@@ -17,6 +17,7 @@ from tavolata.ai.arena.tournament.model import Fault, Field, MatchOutcome, Match
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 
 class OutcomeError(ValueError):
@@ -57,7 +58,7 @@ class SeatTable:
     def deal_count(self) -> int:
         return len(np.unique(self.deal))
 
-    def where(self, chosen: NDArray[np.bool_]) -> SeatTable:
+    def where(self, chosen: Flags) -> SeatTable:
         """The rows that are chosen, whole matches of them, numbered anew."""
         columns: dict[str, Any] = {
             name: getattr(self, name)[chosen]
