@@ -19,3 +19,6 @@ class LocalBus:
     def subscribe(self, heard: Hint) -> None:
         """Add a listener."""
         self._listeners.append(heard)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""

@@ -17,7 +17,6 @@ from grpc_reflection.v1alpha import reflection
 
 from tavolata.service.ai_levels import Ceiling
 from tavolata.service.ai_seats import AiSeats
-from tavolata.service.bus import LocalBus
 from tavolata.service.calls import Calls, Limits
 from tavolata.service.catalog import CatalogHandlers
 from tavolata.service.clock import SystemClock
@@ -26,7 +25,7 @@ from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.settings import Settings
-from tavolata.service.store.sqlite import SqliteStore
+from tavolata.service.store.opening import open_store, place_of
 from tavolata.service.tables.lobby import Lobby
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
@@ -41,6 +40,8 @@ _CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 SERVICES = (_CATALOG.full_name, _TABLES.full_name)
 SWEEP_S = 30.0
+# Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
+GRACE_US = 60 * 10**6
 LAST_GRACE_S = 0.25
 # A request beyond our own limit gets a reason; one beyond this is refused by the transport.
 TRANSPORT_BYTES = 4 << 20
@@ -79,10 +80,14 @@ class Core:
                 await self.tables.look()
             except StoreError as error:
                 log.warning("tables.not_looked_at", error=str(error))
+            except Exception:
+                log.exception("tables.not_looked_at")
 
     async def sweep(self) -> None:
         """Remove tables whose time has come, and drop idle ones from memory."""
         now_us = self.tables.clock.now_us()
+        if self.tables.store.shared:
+            now_us -= GRACE_US
         while gone := await self.tables.store.remove_expired(now_us):
             self.tables.remove(gone)
         await self.work.give_back(self.tables.forget_idle())
@@ -141,14 +146,15 @@ class Server:
         self.port = 0
 
     async def start(self) -> None:
-        """Open the store and listen. FileInUse, UnknownSchema and BindRefused say what is wrong."""
+        """Open the store and listen. FileInUse, UnknownSchema, NotOpened and BindRefused say what
+        is wrong."""
         settings = self._settings
         check_bind(settings)
         entropy = SystemEntropy()
-        store = SqliteStore(settings.db)
+        store, self._bus = await open_store(settings)
         thinking = ThinkingThreads(settings.thread_count)
         self.core = make_core(
-            settings, store, LocalBus(), SystemClock(), entropy, thinking, self._failed
+            settings, store, self._bus, SystemClock(), entropy, thinking, self._failed
         )
         limits = Limits(settings.calls_max, settings.streams_max, settings.message_bytes_max)
         self._calls = Calls(limits, entropy)
@@ -158,7 +164,7 @@ class Server:
         try:
             self.port = self._listen()
         except BaseException:
-            await self.core.close()
+            await self._let_go()
             raise
         await self._server.start()
         self._background = [
@@ -166,7 +172,7 @@ class Server:
             asyncio.create_task(self._sweep()),
         ]
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
-        log.info("server.serving", bind=settings.bind, port=self.port, db=str(settings.db))
+        log.info("server.serving", bind=settings.bind, port=self.port, store=place_of(settings))
 
     def _add_services(self, entropy: Entropy) -> None:
         core = self.core
@@ -245,8 +251,12 @@ class Server:
         # Still open are streams of the standard services, which never end by themselves.
         await self._server.stop(LAST_GRACE_S)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.core.close(), self._settings.stop_s)
+            await asyncio.wait_for(self._let_go(), self._settings.stop_s)
         log.info("server.stopped")
+
+    async def _let_go(self) -> None:
+        await self.core.close()
+        await self._bus.close()
 
 
 def check_bind(settings: Settings) -> None:

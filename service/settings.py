@@ -21,6 +21,14 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="TAVOLATA_", extra="forbid", frozen=True)
 
     db: Path = Field(Path("tavolata.db"), description="the SQLite file with all tables")
+    store: str = Field(
+        "",
+        pattern=r"^(postgres(ql)?://.*)?$",
+        description="postgresql://USER@HOST/DATABASE in place of the file, for many servers",
+    )
+    bus: Literal["notify", "off"] = Field(
+        "notify", description="how the servers of a database tell each other; off: they look"
+    )
     bind: str = Field("127.0.0.1:50051", description="address and port to listen on")
     insecure_public: bool = Field(
         False, description="listen beyond this machine without TLS: tokens travel in the open"

@@ -101,6 +101,8 @@ class WorkLoop:
                     await self._claim_all()
                 except StoreError as error:
                     log.warning("work.not_claimed", error=str(error))
+                except Exception:
+                    log.exception("work.not_claimed")
                 await self._clock.sleep(LOOK_S)
         finally:
             renewing.cancel()
@@ -120,8 +122,12 @@ class WorkLoop:
             await self._renew()
         except StoreError as error:
             log.warning("work.lease_not_renewed", error=str(error))
-            if self._clock.monotonic() - self._renewed_at >= self._lease_s:
-                self._lose_all()
+        except Exception:
+            log.exception("work.lease_not_renewed")
+        else:
+            return
+        if self._clock.monotonic() - self._renewed_at >= self._lease_s:
+            self._lose_all()
 
     async def _renew(self) -> None:
         asked_at = self._clock.monotonic()

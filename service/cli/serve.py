@@ -19,6 +19,10 @@ def serve(
         Flag(help="TOML file with settings"),
     ] = None,
     db: Annotated[Path | None, Flag(help="SQLite file with all tables [tavolata.db]")] = None,
+    store: Annotated[
+        str | None,
+        Flag(help="postgresql://USER@HOST/DATABASE in place of the file; see tavolata migrate"),
+    ] = None,
     bind: Annotated[str | None, Flag(help="address and port [127.0.0.1:50051]")] = None,
     insecure_public: Annotated[
         bool | None,
@@ -61,6 +65,7 @@ def serve(
         chosen = settings.load(
             config,
             db=db,
+            store=store,
             bind=bind,
             insecure_public=insecure_public,
             tls_cert=tls_cert,
@@ -88,7 +93,7 @@ def serve(
 async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.server import BindRefused, Server
     from tavolata.service.settings import Settings
-    from tavolata.service.store.revisions import UnknownSchema
+    from tavolata.service.store.revisions import NotOpened, UnknownSchema
     from tavolata.service.store.sqlite import FileInUse
 
     assert isinstance(chosen, Settings)  # noqa: S101
@@ -96,7 +101,7 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     server.heed_signals()
     try:
         await server.start()
-    except (FileInUse, UnknownSchema, BindRefused, OSError) as error:
+    except (FileInUse, UnknownSchema, NotOpened, BindRefused, OSError) as error:
         typer.echo(f"tavolata: {error}", err=True)
         return 1
     if print_port:

@@ -27,7 +27,7 @@ from tavolata.service.ports import (
     StoreUnavailable,
 )
 from tavolata.service.store import revisions
-from tavolata.service.store.postgres_line import Line, NotOpened, place_of
+from tavolata.service.store.postgres_line import Line, place_of
 from tavolata.service.store.postgres_runs import Run, outcomes_of, runs_of
 from tavolata.service.store.postgres_sql import (
     APPEND,
@@ -39,6 +39,7 @@ from tavolata.service.store.postgres_sql import (
     REMOVE_EXPIRED,
     RENEW,
 )
+from tavolata.service.store.revisions import NotOpened
 from tavolata.service.store.rows import entry_of, row_of
 
 READERS = 4

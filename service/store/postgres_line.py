@@ -12,6 +12,7 @@ import asyncpg
 import structlog
 
 from tavolata.service.ports import StoreAway
+from tavolata.service.store.revisions import NotOpened
 
 log = structlog.get_logger(__name__)
 AWAY_S = 5.0  # that long a database may be away before callers are told
@@ -35,10 +36,6 @@ _PASSING = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
 )
-
-
-class NotOpened(Exception):
-    """The database can't be used; the message says why."""
 
 
 def place_of(dsn: str) -> str:

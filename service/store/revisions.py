@@ -11,6 +11,10 @@ REVISIONS = ("0001", "0002")
 HEAD = REVISIONS[-1]
 
 
+class NotOpened(Exception):
+    """The database can't be used; the message says why."""
+
+
 class UnknownSchema(Exception):
     """The database is no store of ours, or one that this program can't use as it is."""
 

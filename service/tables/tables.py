@@ -132,6 +132,8 @@ class Tables:
             table = await self._load(table_id)
             if table is None:
                 raise refuse.table_not_found(table_id)
+        if self.store.shared and 0 < self.expires_us(table) <= self.clock.now_us():
+            raise refuse.table_not_found(table_id)  # any server may be removing it
         table.used_at = self.clock.monotonic()
         return table
 
@@ -141,7 +143,7 @@ class Tables:
         while True:
             table = await self.find(table_id)
             await table.settle()
-            if table.dead or await self._has_fallen_behind(table):
+            if table.dead or await self._has_fallen_behind(table, len(table.entries)):
                 continue
             await table.settle()
             if not table.dead:
@@ -178,8 +180,9 @@ class Tables:
 
     # -- following what other servers append ------------------------------------------------------
 
-    async def _has_fallen_behind(self, table: Table) -> bool:
-        """Compare a table with its log and carry it on if there is more; whether there was."""
+    async def _has_fallen_behind(self, table: Table, count: int) -> bool:
+        """Compare a table with its log and carry it on if there is more; whether there is more by
+        now than `count` entries."""
         if not self.store.shared:
             return False
         try:
@@ -188,7 +191,7 @@ class Tables:
                 self.remove([table.table_id])
                 return True
             if last <= len(table.entries):
-                return table.dead
+                return table.dead or len(table.entries) > count
             await self._catch_up(table)
         except StoreError as error:
             raise refuse.store_unavailable() from error
@@ -310,13 +313,14 @@ class Tables:
         check_request_id(change.request_id)
         while True:
             table = await self.find(change.table_id)
+            count = len(table.entries)
             try:
                 recorded = self._change(table, change, decide)
             except Refused:
                 # What refused it may not be durable yet, and must not be told before it is; or
                 # another server may have changed it.
                 await table.settle()
-                if table.dead or await self._has_fallen_behind(table):
+                if table.dead or await self._has_fallen_behind(table, count):
                     continue
                 raise
             failure = await self._outcome(table)

@@ -1,12 +1,14 @@
 """A server that is killed again and again under load: nothing acknowledged is lost or done twice.
 
 People play at several tables over real sockets, AI players beside them; the server process gets
-SIGKILL at random moments and is started again on the same file. Whoever has no answer repeats the
-call with the same request id. In the end every match must be over, and its record must have every
-acknowledged action exactly once, with the turn, seat and content it was acknowledged for, and
-reproduce the match; and every watcher must have got every event exactly once.
+SIGKILL at random moments and is started again on the same store. Whoever has no answer repeats the
+call with the same request id, at any of the servers. In the end every match must be over, and its
+record must have every acknowledged action exactly once, with the turn, seat and content it was
+acknowledged for, and reproduce the match; and every watcher must have got every event exactly once.
 
     python -m tests.service.kill_loop --kills 200
+    python -m tests.service.kill_loop --kills 200 --store postgres --servers 3
+    python -m tests.service.kill_loop --kills 100 --store postgres --kill postgres
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import os
 import random
 import signal
 import socket
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +40,7 @@ from tavolata.v1.play_pb2 import ActionReceipt
 from tavolata.v1.table_pb2 import TableSettings, TableState
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
 from tests.service.house import AI, CALLER, OPEN, bearer
+from tests.service.postgres import Cluster, Databases
 
 ENDED = (
     ClosingReason.CLOSING_REASON_MATCH_FINISHED,
@@ -86,11 +91,15 @@ class Seating:
 
 
 class Target:
-    """The server process."""
+    """The server process. store: the database that it shares with others, a file without one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, store: str = "", name: str = "log", lease_s: float = 5
+    ) -> None:
         self.db = folder / "tables.db"
-        self.log = folder / "log"
+        self.log = folder / name
+        self.environment = os.environ | {"TAVOLATA_LEASE_S": str(lease_s)}
+        self.place = ("--store", store) if store else ("--db", str(self.db))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.bind = f"127.0.0.1:{free.getsockname()[1]}"
@@ -100,10 +109,11 @@ class Target:
         """Start it, and return when it listens."""
         with self.log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tavolata", "serve", "--db", str(self.db)),
+                *(sys.executable, "-m", "tavolata", "serve", *self.place),
                 *("--bind", self.bind, "--ai-floor", "0", "--ai-jitter", "0", "--print-port"),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
+                env=self.environment,
             )
         assert self.process.stdout is not None
         line = await asyncio.wait_for(self.process.stdout.readline(), 60)
@@ -126,7 +136,7 @@ class Target:
 class Load:
     """People who play, and watch, and don't give up."""
 
-    def __init__(self, bind: str, seed: int, tally: Tally) -> None:
+    def __init__(self, binds: Sequence[str], seed: int, tally: Tally) -> None:
         self.tally = tally
         self.random = random.Random(seed)
         self._ids = 0
@@ -136,19 +146,30 @@ class Load:
             ("grpc.min_reconnect_backoff_ms", 50),
             ("grpc.max_reconnect_backoff_ms", 200),
         ]
-        self.channel = grpc.aio.insecure_channel(bind, options=options)
-        self.stub = TableServiceStub(self.channel)
+        self.channels = [grpc.aio.insecure_channel(bind, options=options) for bind in binds]
+        self.stubs = [TableServiceStub(channel) for channel in self.channels]
+
+    @property
+    def stub(self) -> Any:
+        """Any of the servers."""
+        return self.random.choice(self.stubs)
+
+    async def close(self) -> None:
+        """Hang up."""
+        for channel in self.channels:
+            await channel.close()
 
     def new_id(self) -> str:
         """A request id."""
         self._ids += 1
         return f"kill-{self._ids}"
 
-    async def insist(self, method: Any, request: Any, token: str | None = None) -> Any:
+    async def insist(self, method: str, request: Any, token: str | None = None) -> Any:
         """Repeat a call, the same request each time, until it is answered."""
         while True:
             try:
-                return await method(request, metadata=bearer(token), timeout=5)
+                call = getattr(self.stub, method)
+                return await call(request, metadata=bearer(token), timeout=5)
             except grpc.aio.AioRpcError as error:
                 _pass_unless_gone(error)
                 self.tally.repeats += 1
@@ -161,14 +182,14 @@ class Load:
             settings=TableSettings(game_id=game),
             seats=[CALLER, *[OPEN] * (people - 1), *[AI] * ai],
         )
-        made = await self.insist(self.stub.CreateTable, create)
+        made = await self.insist("CreateTable", create)
         table_id, tokens = made.table.table_id, {0: made.token}
         for _ in range(people - 1):
             join = pb.JoinTableRequest(request_id=self.new_id(), table_id=table_id)
-            joined = await self.insist(self.stub.JoinTable, join)
+            joined = await self.insist("JoinTable", join)
             tokens[joined.seat] = joined.token
         start = pb.StartMatchRequest(request_id=self.new_id(), table_id=table_id)
-        await self.insist(self.stub.StartMatch, start, made.token)
+        await self.insist("StartMatch", start, made.token)
         return Seating(table_id, tokens)
 
     async def play_seat(self, seating: Seating, seat: int, done: asyncio.Event) -> bool:
@@ -176,7 +197,7 @@ class Load:
         token = seating.tokens[seat]
         while not done.is_set():
             shown = await self.insist(
-                self.stub.GetView, pb.GetViewRequest(table_id=seating.table_id), token
+                "GetView", pb.GetViewRequest(table_id=seating.table_id), token
             )
             view = shown.view
             if view.state == TableState.TABLE_STATE_FINISHED:
@@ -191,7 +212,7 @@ class Load:
                 turn=view.turn,
                 action=action,
             )
-            answer = await self.insist(self.stub.PlayAction, play, token)
+            answer = await self.insist("PlayAction", play, token)
             seating.acknowledged[play.request_id] = Acknowledged(
                 view.turn, seat, action.SerializeToString(), answer.receipt
             )
@@ -216,7 +237,7 @@ class Load:
     async def check(self, seating: Seating) -> None:
         """Compare the record with what was acknowledged and seen."""
         request = pb.GetReplayRequest(table_id=seating.table_id)
-        told = (await self.insist(self.stub.GetReplay, request)).replay
+        told = (await self.insist("GetReplay", request)).replay
         recorded: dict[str, list[Any]] = {}
         for entry in told.entries:
             if entry.HasField("decision") and entry.decision.request_id:
@@ -244,13 +265,25 @@ TABLES = (("bouillabaisse", 2, 0), ("mino_dice", 3, 0), ("bouillabaisse", 1, 2),
           ("mino_dice", 2, 2))  # fmt: skip
 
 
-async def kill_loop(folder: Path, kills: int, *, seed: int = 1, tables: int = 4) -> Tally:
-    """Run the load with that many kills. AssertionError says what was lost or doubled."""
+async def kill_loop(
+    folder: Path,
+    kills: int,
+    *,
+    seed: int = 1,
+    tables: int = 4,
+    store: str = "",
+    servers: int = 1,
+    lease_s: float = 5,
+    cluster: Cluster | None = None,
+) -> Tally:
+    """Run the load with that many kills: of one of the servers, or of the cluster if one is given.
+    AssertionError says what was lost or doubled."""
     tally = Tally()
     began = time.monotonic()
-    target = Target(folder)
-    await target.start()
-    load = Load(target.bind, seed, tally)
+    targets = [Target(folder, store, f"log-{number}", lease_s) for number in range(servers)]
+    for target in targets:
+        await target.start()
+    load = Load([target.bind for target in targets], seed, tally)
     enough = asyncio.Event()
     finished: list[Seating] = []
 
@@ -267,15 +300,21 @@ async def kill_loop(folder: Path, kills: int, *, seed: int = 1, tables: int = 4)
             finished.append(seating)
 
     players = [asyncio.create_task(keep_playing(number)) for number in range(tables)]
+    codes: list[int] = []
     try:
         for _ in range(kills):
             await asyncio.sleep(load.random.uniform(0.05, 0.4))
             for player in players:
                 if player.done():
                     player.result()
-            await target.kill()
             tally.kills += 1
-            await target.start()
+            if cluster is not None:
+                cluster.kill()
+                await asyncio.to_thread(cluster.start)
+            else:
+                target = load.random.choice(targets)
+                await target.kill()
+                await target.start()
         enough.set()
         await asyncio.gather(*players)
         for seating in finished:
@@ -284,11 +323,13 @@ async def kill_loop(folder: Path, kills: int, *, seed: int = 1, tables: int = 4)
         for player in players:
             player.cancel()
         await asyncio.gather(*players, return_exceptions=True)
-        await load.channel.close()
-        with contextlib.suppress(ProcessLookupError):
-            code = await target.stop()
-    assert code == 0, f"the server ended with {code}"
-    assert "call.fault" not in target.log.read_text(), target.log.read_text()
+        await load.close()
+        for target in targets:
+            with contextlib.suppress(ProcessLookupError):
+                codes.append(await target.stop())
+    assert not any(codes), f"the servers ended with {codes}"
+    for target in targets:
+        assert "call.fault" not in target.log.read_text(), target.log.read_text()
     tally.tables, tally.seconds = len(finished), time.monotonic() - began
     return tally
 
@@ -299,16 +340,41 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--tables", type=int, default=8, help="tables played at a time")
+    parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--servers", type=int, default=1, help="on one PostgreSQL")
+    parser.add_argument("--kill", choices=("server", "postgres"), default="server")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="kill-loop-") as folder:
-        tally = asyncio.run(
-            kill_loop(Path(folder), chosen.kills, seed=chosen.seed, tables=chosen.tables)
-        )
+    if chosen.store == "sqlite" and (chosen.servers > 1 or chosen.kill == "postgres"):
+        parser.error("several servers, or a PostgreSQL to kill, need --store postgres")
+    cluster = Cluster() if chosen.store == "postgres" else None
+    try:
+        store = "" if cluster is None else _database_of(cluster)
+        with tempfile.TemporaryDirectory(prefix="kill-loop-") as folder:
+            loop = kill_loop(
+                Path(folder),
+                chosen.kills,
+                seed=chosen.seed,
+                tables=chosen.tables,
+                store=store,
+                servers=chosen.servers,
+                cluster=cluster if chosen.kill == "postgres" else None,
+            )
+            tally = asyncio.run(loop)
+    finally:
+        if cluster is not None:
+            cluster.stop()
     sys.stdout.write(
         f"{tally.kills} kills in {tally.seconds:.0f} s (seed {chosen.seed}): {tally.tables} matches"
         f" played to their end, {tally.actions} actions acknowledged, {tally.repeats} calls"
         f" repeated, {tally.events} events watched; nothing lost, nothing doubled\n"
     )
+
+
+def _database_of(cluster: Cluster) -> str:
+    cluster.start()
+    databases = Databases(cluster.dsn)
+    asyncio.run(databases.prepare())
+    return asyncio.run(databases.fresh())
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from tavolata.service.ports import Conflict, StoreAway
 from tavolata.service.store import postgres_line
 from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
-from tavolata.service.store.postgres_line import NotOpened, place_of
-from tavolata.service.store.revisions import UnknownSchema
+from tavolata.service.store.postgres_line import place_of
+from tavolata.service.store.revisions import NotOpened, UnknownSchema
 from tests.service.house import until
 from tests.service.postgres import Databases, databases, postgres
 from tests.service.store_conformance import Log, Shelf, StoreConformance, entries_in

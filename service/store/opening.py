@@ -1,0 +1,43 @@
+"""The store and the bus that the settings name."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tavolata.service.bus import LocalBus
+from tavolata.service.ports import Bus, Store
+from tavolata.service.settings import Settings
+from tavolata.service.store.revisions import NotOpened
+from tavolata.service.store.sqlite import SqliteStore
+
+
+class OpenBus(Bus, Protocol):
+    """A bus that has to be let go of."""
+
+    async def close(self) -> None:
+        """Be silent from now on."""
+
+
+async def open_store(settings: Settings) -> tuple[Store, OpenBus]:
+    """Open both. FileInUse, UnknownSchema, NotOpened and OSError say what is wrong."""
+    if not settings.store:
+        return SqliteStore(settings.db), LocalBus()
+    try:
+        from tavolata.service.store.postgres import PostgresStore
+        from tavolata.service.store.postgres_bus import PostgresBus
+    except ModuleNotFoundError as error:
+        raise NotOpened(
+            f"PostgreSQL needs a package that isn't installed ({error.name}): "
+            "pip install 'tavolata[postgres]'"
+        ) from error
+    store = await PostgresStore.open(settings.store)
+    return store, PostgresBus(settings.store) if settings.bus == "notify" else LocalBus()
+
+
+def place_of(settings: Settings) -> str:
+    """Where the store is, for people."""
+    if not settings.store:
+        return str(settings.db)
+    from tavolata.service.store.postgres_line import place_of
+
+    return place_of(settings.store)

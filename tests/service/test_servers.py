@@ -1,0 +1,159 @@
+"""Several servers on one PostgreSQL, over real sockets: any call at any of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import pytest_asyncio
+from google.protobuf.duration_pb2 import Duration
+
+from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.event_pb2 import ClosingReason
+from tavolata.v1.player_pb2 import AiPace
+from tavolata.v1.table_pb2 import TableState, TimeControl
+from tavolata.v1.table_service_pb2_grpc import TableServiceStub
+from tests.service.house import AI, CALLER, GREEDY, OPEN, House, house_in, refused, until
+from tests.service.kill_loop import Target, kill_loop
+from tests.service.postgres import databases, postgres
+
+__all__ = ["databases", "postgres"]  # fixtures
+FINISHED = ClosingReason.CLOSING_REASON_MATCH_FINISHED
+
+
+@pytest_asyncio.fixture(params=["notify", "off"])
+async def houses(
+    request: pytest.FixtureRequest, postgres: str, tmp_path: Path
+) -> AsyncIterator[tuple[House, House]]:
+    """Two servers on one database, with and without a bus."""
+    flags: dict[str, Any] = {"store": postgres, "bus": request.param, "look_s": 0.1}
+    async with house_in(tmp_path, **flags) as first, house_in(tmp_path, **flags) as second:
+        yield first, second
+
+
+async def test_a_match_is_played_over_two_servers_in_turn_and_watched_at_both(
+    houses: tuple[House, House],
+) -> None:
+    made = await houses[0].create([CALLER, OPEN, AI], game="mino_dice")
+    table_id = made.table.table_id
+    joined = await houses[1].join(table_id)
+    tokens = {0: made.token, joined.seat: joined.token}
+
+    async def watched(house: House, token: str | None) -> list[int]:
+        """The numbers of all events."""
+        numbers = []
+        async for message in house.watch(table_id, token, after_event=0):
+            if message.HasField("event"):
+                numbers.append(message.event.number)
+        assert message.closing.reason == FINISHED
+        return numbers
+
+    watches = [
+        asyncio.create_task(watched(house, token))
+        for house in houses
+        for token in (None, joined.token)
+    ]
+    await houses[0].start(table_id, made.token)
+    calls = 0
+    async with asyncio.timeout(60):
+        while (await houses[calls % 2].table(table_id)).state != TableState.TABLE_STATE_FINISHED:
+            for token in tokens.values():
+                view = await houses[calls % 2].view(table_id, token)
+                calls += 1
+                if view.legal_actions:
+                    # At the other server than the one that showed it.
+                    await houses[calls % 2].play(table_id, token, view)
+                calls += 1
+    last = (await houses[1].table(table_id)).last_event
+    for numbers in await asyncio.gather(*watches):
+        assert numbers == list(range(1, last + 1))
+
+
+async def test_tokens_and_request_ids_count_at_every_server(houses: tuple[House, House]) -> None:
+    first, second = houses
+    made = await first.create(request_id="made-once")
+    again = await second.create(request_id="made-once")
+    assert again.table.table_id == made.table.table_id
+    assert again.token != made.token
+    table_id = made.table.table_id
+    # The first token has been replaced; the one that is used can't be.
+    with pytest.raises(grpc.aio.AioRpcError) as void:
+        await first.start(table_id, made.token)
+    assert void.value.code() == grpc.StatusCode.UNAUTHENTICATED
+    assert (await refused(first.view(table_id, again.token))).reason == "MATCH_NOT_STARTED"
+    with pytest.raises(grpc.aio.AioRpcError) as used:
+        await second.create(request_id="made-once")
+    assert used.value.code() == grpc.StatusCode.ALREADY_EXISTS
+    answers = await asyncio.gather(
+        *(house.join(table_id, request_id="joined-once") for house in houses * 4),
+        return_exceptions=True,
+    )
+    seats = {answer.seat for answer in answers if not isinstance(answer, BaseException)}
+    assert len(seats) == 1
+
+
+async def test_a_clock_runs_out_at_one_server_alone_and_is_seen_at_all(
+    houses: tuple[House, House],
+) -> None:
+    control = TimeControl()
+    control.per_decision.FromMilliseconds(400)
+    sitting = await houses[0].sitting(2, stand_in=GREEDY, time_control=control)
+    views = [await house.view(sitting.table_id) for house in houses]
+    assert views[0].clocks == views[1].clocks  # no server begins them anew by looking
+    state = TableState.TABLE_STATE_FINISHED
+
+    async def over() -> bool:
+        return (await houses[1].table(sitting.table_id)).state == state
+
+    await until(over)
+    replay = (await houses[1].stub.GetReplay(pb.GetReplayRequest(table_id=sitting.table_id))).replay
+    taken = [
+        entry.event.event
+        for entry in replay.entries
+        if entry.event.event.table.HasField("seat_changed")
+    ]
+    assert len(taken) == 2 + 1  # one joined, and each ran out of time once
+
+
+async def test_matches_go_on_when_the_server_of_their_ai_players_is_killed(
+    postgres: str, tmp_path: Path
+) -> None:
+    targets = [Target(tmp_path, postgres, name, lease_s=1) for name in ("first", "second")]
+    for target in targets:
+        await target.start()
+    channels = [grpc.aio.insecure_channel(target.bind) for target in targets]
+    house = House(tmp_path)
+    house.stub = TableServiceStub(channels[0])
+    pace = AiPace(floor=Duration(nanos=30_000_000), jitter=Duration())
+    made = [await house.create([AI] * 6, game="mino_dice", ai_pace=pace) for _ in range(3)]
+    tables = [await house.start(each.table.table_id, each.token) for each in made]
+    await targets[0].kill()
+    house.stub = TableServiceStub(channels[1])
+    states = [(await house.table(table.table_id)).state for table in tables]
+    assert TableState.TABLE_STATE_PLAYING in states
+    for table in tables:
+
+        async def is_over(table_id: str = table.table_id) -> bool:
+            state = (await house.table(table_id)).state
+            return bool(state == TableState.TABLE_STATE_FINISHED)
+
+        await until(is_over, within_s=60)
+        replay = (await house.stub.GetReplay(pb.GetReplayRequest(table_id=table.table_id))).replay
+        decisions = [each.decision for each in replay.entries if each.HasField("decision")]
+        assert len({(each.turn, each.seat) for each in decisions}) == len(decisions)
+    for channel in channels:
+        await channel.close()
+    assert await targets[1].stop() == 0
+
+
+async def test_nothing_is_lost_or_doubled_when_one_of_two_servers_is_killed(
+    postgres: str, tmp_path: Path
+) -> None:
+    tally = await kill_loop(tmp_path, kills=3, store=postgres, servers=2, lease_s=1)
+    assert tally.kills == 3
+    assert tally.tables >= 4
+    assert tally.repeats > 0
