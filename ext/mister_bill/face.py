@@ -146,6 +146,7 @@ class MisterBillFace:
             round_points=tuple(tuple(row[: self.seat_count]) for row in state["points"][:finished]),
             team_values=values_left(state["completed"], state["round"], self.options),
             pending_waiter=None if state["waiter"] == NONE else KINDS[state["waiter"]],
+            pending_target=None if state["target"] == NONE else state["target"],
         )
 
     def _to_act(self, state: State) -> tuple[int, ...]:

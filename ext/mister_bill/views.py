@@ -38,6 +38,7 @@ class View:
     round_points: tuple[tuple[int, ...], ...]  # one row a finished round
     team_values: tuple[int, ...]  # what the next teams to complete take
     pending_waiter: Kind | None  # whose gifts are being chosen
+    pending_target: int | None  # the seat it named; None with E, which names none (MB-16)
 
 
 @dataclass(frozen=True, slots=True)

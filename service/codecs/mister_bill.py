@@ -68,6 +68,7 @@ def _view(view: views.View) -> GameView:
             stall=view.stall,
             team_values=view.team_values,
             pending_waiter=_kind(view.pending_waiter),
+            pending_target=view.pending_target,
         )
     )
 

@@ -648,6 +648,7 @@ class MisterBill:
             "round_points": [list(points) for points in self.round_points],
             "team_values": self._values_left(),
             "pending_waiter": self.pending_waiter,
+            "pending_target": self.target,
         }
 
     def _phase(self) -> str:

@@ -231,7 +231,7 @@ def _bill_facts(facts: list[Json], count: str) -> tuple[tuple[str, int], ...]:
 def _mister_bill_view(message: Json) -> Fields:
     taken(
         message, "round", "phase", "active", "dealer", "seats", "teams", "out", "gift", "stall",
-        "team_values", "pending_waiter",
+        "team_values", "pending_waiter", "pending_target?",
     )  # fmt: skip
     seats = [
         taken(s, "hand?", "hand_size", "number", "committed", "held", "absent")
@@ -259,6 +259,7 @@ def _mister_bill_view(message: Json) -> Fields:
         ),
         "team_values": tuple(message["team_values"]),
         "pending_waiter": known(bill_kind, message["pending_waiter"]),
+        "pending_target": message.get("pending_target"),
     }
 
 

@@ -537,6 +537,7 @@ class MisterBillView(_message.Message):
     STALL_FIELD_NUMBER: _builtins.int
     TEAM_VALUES_FIELD_NUMBER: _builtins.int
     PENDING_WAITER_FIELD_NUMBER: _builtins.int
+    PENDING_TARGET_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """Number of the round, from 1."""
     phase: Global___MisterBillPhase.ValueType
@@ -551,6 +552,8 @@ class MisterBillView(_message.Message):
     """Turns in a row that ended without a card having left play (MB-23)."""
     pending_waiter: Global___MisterBillKind.ValueType
     """The waiter whose gifts are being chosen. Unspecified: none."""
+    pending_target: _builtins.int
+    """The seat that this waiter named. Absent: none; waiter E names none."""
     @_builtins.property
     def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___MisterBillSeat]:
         """One entry a seat, in the order of seats."""
@@ -581,12 +584,15 @@ class MisterBillView(_message.Message):
         stall: _builtins.int = ...,
         team_values: _abc.Iterable[_builtins.int] | None = ...,
         pending_waiter: Global___MisterBillKind.ValueType = ...,
+        pending_target: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_pending_target", b"_pending_target", "pending_target", b"pending_target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "dealer", b"dealer", "gift", b"gift", "out", b"out", "pending_waiter", b"pending_waiter", "phase", b"phase", "round", b"round", "seats", b"seats", "stall", b"stall", "team_values", b"team_values", "teams", b"teams"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_pending_target", b"_pending_target", "active", b"active", "dealer", b"dealer", "gift", b"gift", "out", b"out", "pending_target", b"pending_target", "pending_waiter", b"pending_waiter", "phase", b"phase", "round", b"round", "seats", b"seats", "stall", b"stall", "team_values", b"team_values", "teams", b"teams"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__pending_target: _TypeAlias = _typing.Literal["pending_target"]  # noqa: Y015
+    _WhichOneofArgType__pending_target: _TypeAlias = _typing.Literal["_pending_target", b"_pending_target"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__pending_target) -> _WhichOneofReturnType__pending_target | None: ...
 
 Global___MisterBillView: _TypeAlias = MisterBillView  # noqa: Y015
 
