@@ -16,7 +16,7 @@ from tavolata.ext.cafe_international.board import (
     is_man,
 )
 from tavolata.ext.core import seeds
-from tavolata.service.terminal.words import listed
+from tavolata.service.terminal.words import counted, listed
 from tavolata.v1 import cafe_international_pb2 as pb
 
 _CELL = 6  # letters of a cell: 13 cells fit into 80 columns
@@ -141,19 +141,32 @@ class Board:
                 men = sum(is_man(kind_of(each.guest)) for each in self.at_table(table))
                 women = len(self.at_table(table)) - men
                 if abs(women - men) > 1 and table not in self._waived:
-                    found[f"{table_name(table)} has {women} women and {men} men"] = None
+                    sexes = f"{counted(women, 'woman', 'women')} and {counted(men, 'man', 'men')}"
+                    found[f"{table_name(table)} has {sexes}"] = None
         return list(found)
 
+    def after(self, value: Guest, chair: int) -> Board:
+        """The board once a guest sits on a free chair."""
+        sitting = pb.CafeInternationalSitting(chair=chair, guest=value)
+        view = pb.CafeInternationalView(
+            guests=[*self._guests.values(), sitting], birthday=self._birthday, parties=self._waived
+        )
+        return Board(view)
+
     def told(self) -> str:
-        """Every table where somebody sits, by nation, and which are empty."""
+        """Every table with guests and room for more, by nation; which are full, which empty."""
         order = sorted(range(1, len(TABLE_CHAIRS) + 1), key=lambda t: (TABLE_NATIONS[t - 1], t))
-        taken = [self.table_told(table) for table in order if self.at_table(table)]
-        empty: dict[str, list[str]] = {}
-        for table in order:
-            if not self.at_table(table):
-                empty.setdefault(NATION_NAMES[TABLE_NATIONS[table - 1]], []).append(str(table))
-        names = (f"{home} ({listed(tables)})" for home, tables in empty.items())
-        return " ".join([*taken, f"Empty: {listed(names)}." if empty else "No table is empty."])
+        counts = {table: len(self.at_table(table)) for table in order}
+        taken = [self.table_told(table) for table in order if 0 < counts[table] < FULL]
+        full = _by_nation(table for table in order if counts[table] == FULL)
+        empty = _by_nation(table for table in order if not counts[table])
+        return " ".join(
+            [
+                *taken,
+                *([f"Full: {full}."] if full else []),
+                f"Empty: {empty}." if empty else "No table is empty.",
+            ]
+        )
 
     def table_told(self, table: int) -> str:
         """`Italy (table 2): Italy man on chair 8; free: 2 and 9 (also table 3, Italy).`"""
@@ -202,6 +215,14 @@ class Board:
             return ""
         sitting = self._guests.get(chair)
         return str(chair) if sitting is None else _short(sitting)
+
+
+def _by_nation(tables: Iterable[int]) -> str:
+    """`Africa (1 and 20) and Italy (2)`; empty for no tables."""
+    homes: dict[str, list[str]] = {}
+    for table in tables:
+        homes.setdefault(NATION_NAMES[TABLE_NATIONS[table - 1]], []).append(str(table))
+    return listed(f"{home} ({listed(each)})" for home, each in homes.items()) if homes else ""
 
 
 def _short(sitting: pb.CafeInternationalSitting) -> str:

@@ -7,7 +7,7 @@ from tavolata.service.terminal.words import listed
 from tavolata.v1 import view_pb2
 
 _MANY = 4  # choices, beyond which they are told by what they have in common
-_TOO_MANY = 12  # to be told unasked
+TOO_MANY = 12  # to be told unasked
 
 
 class NotFound(LookupError):
@@ -21,17 +21,20 @@ class Choosing:
         self.chosen: Choice | None = None
         self._screen = screen
 
-    def begin_turn(self, view: view_pb2.View) -> None:
+    def begin_turn(self, view: view_pb2.View, room: Room) -> None:
         """Choose what is the only thing allowed; what was chosen ahead stays if it is allowed."""
-        legal = [choice for _, choice in self._marked(view)[0]]
+        legal = [choice for _, choice in self._marked(view, room)[0]]
         if len(legal) == 1:
             self.chosen = legal[0]
         elif self.chosen not in legal:
             self.chosen = None
 
-    def find(self, text: str, view: view_pb2.View) -> Choice:
-        """The choice that is meant: by `#` and its number, its name, or the beginnings of words."""
-        choices = self._screen.choices(view)
+    def find(self, text: str, view: view_pb2.View, room: Room) -> Choice:
+        """The choice that is meant: by `#` and its number, its name, or the beginnings of words.
+
+        Raises NotFound. What is allowed comes before what is not, if a text fits both.
+        """
+        choices = self._screen.choices(view, room)
         found: list[Choice] = []
         if text.startswith("#"):
             place = text[1:].strip()
@@ -41,56 +44,88 @@ class Choosing:
             found = [choice for choice in choices if choice.called(text)]
             found = found or [choice for choice in choices if choice.meant(text)]
         if len(found) > 1:
-            raise NotFound(f"Which one: {listed((each.name for each in found), 'or')}?")
+            found = [each for each in found if each.action in view.legal_actions] or found
+        if len(found) > TOO_MANY:
+            raise NotFound(f"{text!r} fits {len(found)} choices, {found[0].name} for one. L lists.")
+        if len(found) > 1:
+            raise NotFound(f"Which one: {_several(found)}?")
         if not found:
-            raise NotFound(f"You have no {text!r}. L lists what you have; ? explains the keys.")
+            raise NotFound(f"There is no choice {text!r}. L lists them; ? explains the keys.")
         return found[0]
 
-    def is_name(self, text: str, view: view_pb2.View) -> bool:
+    def is_name(self, text: str, view: view_pb2.View, room: Room) -> bool:
         """Whether a choice is called so in full."""
-        return any(choice.called(text) for choice in self._screen.choices(view))
+        return any(choice.called(text) for choice in self._screen.choices(view, room))
 
-    def forbidden(self, view: view_pb2.View) -> list[Choice]:
+    def forbidden(self, view: view_pb2.View, room: Room) -> list[Choice]:
         """What is not allowed now."""
-        return [choice for _, choice in self._marked(view)[1]]
+        return [choice for _, choice in self._marked(view, room)[1]]
 
-    def anything_goes(self, view: view_pb2.View) -> bool:
-        """Whether there are several choices and all of them are allowed now."""
-        legal, other = self._marked(view)
-        return len(legal) > 1 and not other
+    def needs_hand(self, view: view_pb2.View, room: Room) -> bool:
+        """Whether what one holds is to be told with the choices: they don't tell it, or all of it.
 
-    def may(self, view: view_pb2.View) -> str:
+        They don't where they are about something else, and all of it is allowed where nothing is
+        forbidden.
+        """
+        legal, other = self._marked(view, room)
+        return not all(choice.is_held for _, choice in legal) or (len(legal) > 1 and not other)
+
+    def may(self, view: view_pb2.View, room: Room) -> str:
         """What can be chosen now, in a sentence."""
-        legal, other = self._marked(view)
+        legal, other = self._marked(view, room)
         if len(legal) == 1:
             return f"You can only choose {legal[0][1].name}. Press Enter."
         ahead = f"You have chosen {self.chosen.name}. " if self.chosen is not None else ""
-        if not other and len(legal) > _MANY:
+        if not other and len(legal) > _MANY and all(choice.is_held for _, choice in legal):
             return f"{ahead}Any may be chosen."
-        if len(legal) > _TOO_MANY:
+        if len(legal) > TOO_MANY:
             return f"{ahead}There are {len(legal)} things to choose from; L lists them."
         return f"{ahead}Choose: {_items(legal)}."
 
     def listing(self, view: view_pb2.View, room: Room) -> str:
-        """What the seat holds, numbered; what is not allowed now comes last."""
+        """What the seat holds, numbered; what is not allowed now comes last.
+
+        Choices that share a sentence have a line for each sentence, and no numbers.
+        """
         holding = self._screen.holding(view, room)
         if not view.legal_actions:
             return holding
-        legal, other = self._marked(view)
+        legal, other = self._marked(view, room)
+        task = self._screen.task(view)
+        if any(choice.among for _, choice in legal):
+            lines = [f"{holding} You may {task}:", *_by_sentence(legal)]
+            why = f"{len(other)} others are not allowed now; W and a name says why."
+            return "\n".join([*lines, why] if other else lines)
         rest = f" Not allowed now: {_items(other)}." if other else ""
-        if len(other) > _TOO_MANY:
+        if len(other) > TOO_MANY:
             rest = f" {len(other)} others are not allowed now; W and a name says why."
-        return f"{holding} You may {self._screen.task(view)}: {_items(legal)}.{rest}"
+        return f"{holding} You may {task}: {_items(legal)}.{rest}"
 
     def _marked(
-        self, view: view_pb2.View
+        self, view: view_pb2.View, room: Room
     ) -> tuple[list[tuple[int, Choice]], list[tuple[int, Choice]]]:
         """The choices that are allowed and those that are not, with their numbers."""
         legal: list[tuple[int, Choice]] = []
         other: list[tuple[int, Choice]] = []
-        for place, choice in enumerate(self._screen.choices(view), 1):
+        for place, choice in enumerate(self._screen.choices(view, room), 1):
             (legal if choice.action in view.legal_actions else other).append((place, choice))
         return legal, other
+
+
+def _by_sentence(numbered: list[tuple[int, Choice]]) -> list[str]:
+    """`Cuba man on chair 31, 36 or 37.`: a line for all that differ in one item only."""
+    lines: dict[str, list[str]] = {}
+    for place, choice in numbered:
+        lines.setdefault(choice.among or _item(place, choice), []).append(choice.item)
+    return [f"{line.format(listed(items, 'or'))}." for line, items in lines.items()]
+
+
+def _several(choices: list[Choice]) -> str:
+    """The names with `or`, set apart by semicolons if there are commas in them."""
+    names = [choice.name for choice in choices]
+    if any("," in name for name in names):
+        return "; ".join([*names[:-1], f"or {names[-1]}"])
+    return listed(names, "or")
 
 
 def _items(numbered: list[tuple[int, Choice]]) -> str:

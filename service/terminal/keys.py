@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +11,7 @@ class Key(Enum):
     """What can be asked for; the values are what can be typed, the shortest first."""
 
     ENTER = ("",)
+    NUMBER = ()
     TABLE = ("c", "table", "cards")
     DRAW = ("d", "draw", "board")
     LED = ("f", "follow", "led")
@@ -19,6 +21,7 @@ class Key(Enum):
     LIST = ("l", "list", "hand")
     PLAY = ("p", "play", "roll")
     WHY = ("w", "why")
+    FORGET = ("u", "undo", "forget")
     BEFORE = ("b", "before", "last")
     WHO = ("n", "names", "who")
     AGAIN = ("a", "again")
@@ -39,26 +42,62 @@ class Line:
 
 _WORDS = {word: key for key in Key for word in key.value}
 # Words that take something after them; of all others a longer line is a name ("red", "c" in "2 c").
-_WITH_REST = (Key.PLAY, Key.WHY, Key.SAVE, Key.RULES)
+_WITH_REST = (Key.PLAY, Key.WHY, Key.SAVE, Key.RULES, Key.DRAW)
 
-HELP = """\
-Keys; each is typed with Enter after it, small or capital.
-Enter alone: start the match, or play what you have chosen.
-C: what is on the table; if nothing is, the last trick and who took it.
-1 to 9: the card or die on the table with that number. While bids are open: that bid.
-D: the board drawn, in games that have one.
-F: what is led and has to be followed.
-R: the rules of this round and what was drawn for it. R and a number, such as R {rule}: that rule.
-S: the scores, and how this round stands.
-T: whose turn it is.
-L: what you hold, numbered, with what you may do now.
-To choose: a name such as {example}, or a number of the list such as #2. Then Enter.
-P and a name: choose and play at once.
-W and a name: why you may not do that; W alone: of everything that you may not do now.
-B: the last trick. N: who sits where. A: the last messages again.
-Q: leave, and perhaps come back. Resign: give your seat to the AI for good.
-When the match is over: Save and a file name saves the replay.
-? or H: this text."""
+_HELP: tuple[tuple[Key, str, str], ...] = (
+    (Key.ENTER, "Enter alone", "start the match, or play what you have chosen."),
+    (Key.TABLE, "C", "what is on the table; if nothing is, the last trick and who took it."),
+    (
+        Key.NUMBER,
+        "1 to 9",
+        "the card or die on the table with that number. While bids are open: that bid.",
+    ),
+    (Key.DRAW, "D", "the board drawn, in games that have one."),
+    (Key.LED, "F", "what is led and has to be followed."),
+    (
+        Key.RULES,
+        "R",
+        "the rules of this round, and what was drawn for it. R and a number, such as R {rule}: it.",
+    ),
+    (Key.SCORES, "S", "the scores, and how this round stands."),
+    (Key.TURN, "T", "whose turn it is."),
+    (Key.LIST, "L", "what you hold, numbered, with what you may do now."),
+    (
+        Key.PLAY,
+        "To choose",
+        "a name such as {example}, or a number of the list such as #2. Then Enter.",
+    ),
+    (Key.PLAY, "P and a name", "choose and play at once."),
+    (Key.FORGET, "U", "forget what you have chosen."),
+    (
+        Key.WHY,
+        "W and a name",
+        "why you may not do that; W alone: of everything that you may not do now.",
+    ),
+    (
+        Key.BEFORE,
+        "B",
+        "the last trick; in games without tricks, what has happened since you chose.",
+    ),
+    (Key.WHO, "N", "who sits where."),
+    (Key.AGAIN, "A", "the last messages again."),
+    (
+        Key.LEAVE,
+        "Q",
+        "leave, and perhaps come back. Resign: give your seat to the AI for good.",
+    ),
+    (Key.SAVE, "When the match is over", "Save and a file name saves the replay."),
+    (Key.HELP, "? or H", "this text."),
+)
+
+
+def help_text(of_game: Mapping[Key, str], *, is_drawn: bool, rule: str, example: str) -> str:
+    """What the keys do, a line a key; what a game says of a key stands in place of the usual."""
+    lines = ["Keys; each is typed with Enter after it, small or capital."]
+    for key, name, usual in _HELP:
+        if key is not Key.DRAW or is_drawn:
+            lines.append(f"{name}: {of_game.get(key, usual)}".format(rule=rule, example=example))
+    return "\n".join(lines)
 
 
 def read(line: str) -> Line:

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast, runtime_checkable
 
+from tavolata.service.terminal.keys import Key
 from tavolata.v1 import catalog_pb2, game_pb2, table_pb2, view_pb2
 
+BOARD_COLUMNS = 78  # letters of the widest line of a drawing
 _GAMES = "tavolata.service.terminal.games"
 
 
@@ -20,7 +22,9 @@ _GAMES = "tavolata.service.terminal.games"
 class Choice:
     """Something a seat might do: `name` reads well, `short` is quick to type, as are `also`.
 
-    count: how many of these the seat holds, as equal ones are one choice.
+    count: how many of these the seat holds, as equal ones are one choice. is_held: it is something
+    the seat holds, so that telling the hand tells the choice. among: a sentence without its full
+    stop that many choices share, with {} for what tells this one (`item`) from the others.
     """
 
     name: str
@@ -28,15 +32,32 @@ class Choice:
     action: game_pb2.Action
     also: tuple[str, ...] = ()
     count: int = 1
+    is_held: bool = True
+    among: str = ""
+    item: str = ""
 
     def called(self, text: str) -> bool:
         """Whether the text is the choice's name in full."""
         return text.casefold() in map(str.casefold, (self.name, self.short, *self.also))
 
     def meant(self, text: str) -> bool:
-        """Whether each word of the text begins a word of the name, in order."""
-        words = iter(self.name.casefold().split())
-        return all(any(word.startswith(part) for word in words) for part in text.casefold().split())
+        """Whether each word of the text begins a word of one of the names, in order.
+
+        A number has to be there as it is: chair 2 is not chair 27.
+        """
+        parts = text.casefold().split()
+        return any(_begin(parts, each) for each in (self.name, self.short, *self.also))
+
+
+def _begin(parts: Sequence[str], name: str) -> bool:
+    words = iter(name.casefold().split())
+    return all(
+        any(
+            word.strip(",;:") == part if part.isdecimal() else word.startswith(part)
+            for word in words
+        )
+        for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +122,7 @@ class Screen(Protocol):
     def ask(self, view: view_pb2.View, room: Room) -> str:
         """What the reader, whose turn it is, needs to hear beside what it holds."""
 
-    def choices(self, view: view_pb2.View) -> Sequence[Choice]:
+    def choices(self, view: view_pb2.View, room: Room) -> Sequence[Choice]:
         """What the reader might choose, in the order in which it is numbered, legal or not."""
 
     def holding(self, view: view_pb2.View, room: Room) -> str:
@@ -123,7 +144,7 @@ class Screen(Protocol):
         """BO-20, key S: how the round in progress stands; the totals are told beside it."""
 
     def last_trick(self, view: view_pb2.View, room: Room) -> str:
-        """The last complete trick and its taker."""
+        """The last complete trick and its taker; empty in a game without tricks."""
 
 
 @runtime_checkable
@@ -131,7 +152,19 @@ class Drawn(Protocol):
     """What the screen of a game with a board has besides."""
 
     def drawing(self, view: view_pb2.View) -> str:
-        """The board in lines of less than 80 letters."""
+        """The board in lines of BOARD_COLUMNS letters at most; what explains it may be longer."""
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """What the screen of a game has besides in which some keys tell something of their own."""
+
+    HELP: Mapping[Key, str]
+
+
+def help_of(screen: Screen) -> Mapping[Key, str]:
+    """What a game says of keys in place of the usual; empty if nothing."""
+    return screen.HELP if isinstance(screen, Explained) else {}
 
 
 def drawing_of(screen: Screen, view: view_pb2.View) -> str:

@@ -9,8 +9,17 @@ from contextlib import aclosing
 
 from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
 from tavolata.service.terminal.choosing import Choosing, NotFound
-from tavolata.service.terminal.keys import HELP, Key, Line, read
-from tavolata.service.terminal.screen import Room, Screen, drawing_of, screen_of
+from tavolata.service.terminal.keys import Key, Line, help_text, read
+from tavolata.service.terminal.options import options_told
+from tavolata.service.terminal.screen import (
+    BOARD_COLUMNS,
+    Drawn,
+    Room,
+    Screen,
+    drawing_of,
+    help_of,
+    screen_of,
+)
 from tavolata.service.terminal.telling import (
     closing_told,
     scores_told,
@@ -19,10 +28,10 @@ from tavolata.service.terminal.telling import (
     turn_told,
 )
 from tavolata.service.terminal.voice import Tone, Voice
-from tavolata.service.terminal.words import listed
 from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, table_pb2, view_pb2
 
 _REMEMBERED = 12  # messages that A tells again
+_HEARD = 100  # messages since the reader's last choice that B tells
 _FRESH = 4  # messages within which what one holds is not told twice
 
 
@@ -46,9 +55,11 @@ class Session:
         self._rules = rules
         self._voice = voice
         self._said: deque[str] = deque(maxlen=_REMEMBERED)
+        self._heard: deque[str] = deque(maxlen=_HEARD)
         self._choosing = Choosing(self.screen)
         self._to_confirm: Key | None = None
         self._asked_turn = -1
+        self._draws = False  # the board, at each turn
         self._sending: tuple[int, bytes] | None = None
         self._request_id = ""
 
@@ -105,20 +116,27 @@ class Session:
             return
         if snapshot.reason == event_pb2.SNAPSHOT_REASON_START and not snapshot.view.result.seats:
             self._tell("The match is in progress. R tells the rules, S the scores.", Tone.TURN)
-            self._tell(self.screen.holding(snapshot.view, self.room), Tone.EVENT)
+            self._tell(self._arriving(snapshot.view), Tone.EVENT)
         if self.view is not None and self.view.event_number > snapshot.view.event_number:
             return  # an answer to a key was faster; what it knew is still to be told
         if self.my_turn and snapshot.view.turn != self._asked_turn:
             self._asked_turn = snapshot.view.turn
             self._ask(snapshot.view)
 
+    def _arriving(self, view: view_pb2.View) -> str:
+        """What one needs to hear who comes to a match in progress."""
+        return f"{self.screen.on_table(view, self.room)} {self.screen.holding(view, self.room)}"
+
     def _ask(self, view: view_pb2.View) -> None:
-        self._choosing.begin_turn(view)
+        self._choosing.begin_turn(view, self.room)
+        if self._draws:
+            self._voice.say(self._drawn(view))
         parts = ["Your turn.", self.screen.ask(view, self.room)]
         holding = self.screen.holding(view, self.room)
-        if self._choosing.anything_goes(view) and holding not in list(self._said)[-_FRESH:]:
+        told = any(holding in each for each in list(self._said)[-_FRESH:])
+        if self._choosing.needs_hand(view, self.room) and not told:
             parts.append(holding)
-        self._tell(" ".join([*parts, self._choosing.may(view)]), Tone.TURN)
+        self._tell(" ".join([*parts, self._choosing.may(view, self.room)]), Tone.TURN)
 
     # --- what is typed --------------------------------------------------------------------
 
@@ -143,10 +161,16 @@ class Session:
             self._at_any_time(line)
         elif line.key is Key.ENTER and view is None:
             await self._start()
+        elif line.key is Key.RULES and (line.rest or view is None):
+            self._voice.say(self._rule(line.rest) if line.rest else self._options())
         elif view is None:
             self._voice.say(f"The match has not started. {self._waiting()}")
         elif line.key in (Key.ENTER, Key.PLAY):
             await self._play(line.rest)
+        elif line.key is Key.DRAW and line.rest:
+            self._draw_always(line.rest, view)
+        elif line.key is Key.FORGET:
+            self._forget()
         elif line.key is Key.WHY:
             await self._why(line.rest, view)
         elif line.key is None:
@@ -161,11 +185,9 @@ class Session:
             case Key.TABLE:
                 return screen.on_table(view, room)
             case Key.DRAW:
-                return drawing_of(screen, view) or "This game has no board to draw."
+                return self._drawn(view)
             case Key.LED:
                 return screen.led(view, room)
-            case Key.RULES if line.rest:
-                return self._rules.get(line.rest.upper(), f"There is no rule {line.rest}.")
             case Key.RULES:
                 return screen.rules_now(view, room)
             case Key.SCORES:
@@ -175,7 +197,50 @@ class Session:
             case Key.LIST:
                 return self._choosing.listing(view, room)
             case _:
-                return screen.last_trick(view, room)
+                return screen.last_trick(view, room) or self._since()
+
+    def _drawn(self, view: view_pb2.View) -> str:
+        """The board drawn, or why not."""
+        columns = self._voice.columns
+        drawing = drawing_of(self.screen, view)
+        if drawing and columns is not None and columns < BOARD_COLUMNS:
+            return (
+                f"The board needs {BOARD_COLUMNS} columns and the terminal has {columns}. "
+                "C tells the tables in words."
+            )
+        return drawing or "This game has no board to draw."
+
+    def _draw_always(self, answer: str, view: view_pb2.View) -> None:
+        if not isinstance(self.screen, Drawn) or answer.casefold() not in ("on", "off"):
+            self._look_up(f"d {answer}", view)
+            return
+        self._draws = answer.casefold() == "on"
+        when = "is drawn whenever it is your turn" if self._draws else "is drawn when you type D"
+        self._voice.say(f"From now on the board {when}.")
+
+    def _since(self) -> str:
+        """What has happened since the reader's last choice, in a game without tricks."""
+        if not self._heard:
+            return "Nothing has happened since you chose."
+        return "\n".join(self._heard)
+
+    def _rule(self, number: str) -> str:
+        numbers = list(self._rules)
+        missing = f"There is no rule {number}: they are {numbers[0]} to {numbers[-1]}."
+        return self._rules.get(number.upper(), missing)
+
+    def _options(self) -> str:
+        """What R tells before there is a round."""
+        numbers = list(self._rules)
+        told = options_told(self._game, self.room.options)
+        return f"At this table: {told}. R and a number reads a rule, {numbers[0]} to {numbers[-1]}."
+
+    def _forget(self) -> None:
+        chosen, self._choosing.chosen = self._choosing.chosen, None
+        if chosen is None:
+            self._voice.say("Nothing is chosen.")
+        else:
+            self._voice.say(f"No longer chosen: {chosen.name}.")
 
     def _at_any_time(self, line: Line) -> None:
         match line.key:
@@ -190,6 +255,8 @@ class Session:
                 self._save(line.rest)
             case Key.LEAVE if self.over:
                 self.gone = True
+            case Key.RESIGN if self.over:
+                self._voice.say("The match is over. Q leaves.")
             case _:
                 self._to_confirm = line.key
                 self._voice.say(self._warning(line.key), Tone.TROUBLE)
@@ -225,10 +292,10 @@ class Session:
 
     def _look_up(self, text: str, view: view_pb2.View) -> None:
         """A bare number is a place on the table, unless a choice is called so; else a choice."""
-        if text.isdecimal() and not self._choosing.is_name(text, view):
+        if text.isdecimal() and not self._choosing.is_name(text, view, self.room):
             self._voice.say(self.screen.on_table_at(view, max(int(text), 1), self.room))
             return
-        chosen = self._choosing.chosen = self._choosing.find(text, view)
+        chosen = self._choosing.chosen = self._choosing.find(text, view, self.room)
         if not self.my_turn:
             then = turn_told(view, self.screen, self.room)
         elif chosen.action in view.legal_actions:
@@ -243,12 +310,12 @@ class Session:
             self._voice.say("The match is over. Save saves the replay, Q leaves.")
             return
         if name:
-            self._choosing.chosen = self._choosing.find(name, view)
+            self._choosing.chosen = self._choosing.find(name, view, self.room)
         chosen = self._choosing.chosen
         if not self.my_turn:
             self._voice.say(turn_told(view, self.screen, self.room))
         elif chosen is None:
-            self._voice.say(f"First choose what to play. {self._choosing.may(view)}")
+            self._voice.say(f"First choose what to play. {self._choosing.may(view, self.room)}")
         elif chosen.action not in view.legal_actions:
             await self._why(chosen.short, view)
         else:
@@ -259,7 +326,13 @@ class Session:
         sending = (turn, action.SerializeToString())
         if self._sending != sending:
             self._sending, self._request_id = sending, new_request_id()
-        await self.seat.play(action, turn=turn, request_id=self._request_id)
+        heard = list(self._heard)
+        self._heard.clear()  # what the choice brings about may be told before it is acknowledged
+        try:
+            await self.seat.play(action, turn=turn, request_id=self._request_id)
+        except ServiceError:
+            self._heard.extendleft(reversed(heard))
+            raise
         if self._asked_turn == turn:  # the next turn may have come, with a choice of its own
             self._choosing.chosen = None
 
@@ -268,7 +341,10 @@ class Session:
         if not self.my_turn:
             self._voice.say(turn_told(view, self.screen, self.room))
             return
-        choices = [self._choosing.find(name, view)] if name else self._choosing.forbidden(view)
+        if name:
+            choices = [self._choosing.find(name, view, self.room)]
+        else:
+            choices = self._choosing.forbidden(view, self.room)
         if not choices:
             self._voice.say("Everything you have is allowed now.")
             return
@@ -281,9 +357,10 @@ class Session:
             self._voice.say(self._because(rule_id, names, explanations[0].text))
 
     def _because(self, rule_id: str, names: list[str], text: str) -> str:
+        told = "; ".join(names)
         if not rule_id:
-            return f"Allowed now: {listed(names)}."
-        return f"Not allowed now: {listed(names)}. {rule_id}: {self._rules.get(rule_id, text)}"
+            return f"Allowed now: {told}."
+        return f"Not allowed now: {told}. {rule_id}: {self._rules.get(rule_id, text)}"
 
     # --- words ----------------------------------------------------------------------------
 
@@ -301,11 +378,17 @@ class Session:
         await self.seat.refresh()  # so that the next key is answered from it
 
     def _help(self) -> str:
-        choices = self.screen.choices(self.view) if self.view is not None else ()
-        example = choices[0].short if choices else "QC"
-        return HELP.format(rule=next(iter(self._rules), "G-1"), example=example)
+        choices = self.screen.choices(self.view, self.room) if self.view is not None else ()
+        return help_text(
+            help_of(self.screen),
+            is_drawn=isinstance(self.screen, Drawn),
+            rule=next(iter(self._rules), "G-1"),
+            example=choices[0].short if choices else "QC",
+        )
 
     def _tell(self, message: str, tone: Tone) -> None:
         if message:
             self._said.append(message)
+            if tone is not Tone.TURN:
+                self._heard.append(message)
             self._voice.say(message, tone)

@@ -34,6 +34,11 @@ class Voice:
         wanted = self._terminal and not os.environ.get("NO_COLOR")
         self._coloured = colour == "always" or (colour == "auto" and wanted)
 
+    @property
+    def columns(self) -> int | None:
+        """How wide a line may be; None: as wide as it is."""
+        return shutil.get_terminal_size().columns if self._terminal else None
+
     def say(self, message: str, tone: Tone = Tone.ANSWER) -> None:
         """One message; nothing for an empty one."""
         if not message:

@@ -45,4 +45,5 @@ def plain(markdown: str) -> str:
             lines[-1] = lines[-1].rstrip(";") + "."
         lines.append(text)
     text = " ".join(" ".join(lines).split())
+    text = re.sub(r" ?\([RPS](?:[,;][^)]*)?\)", "", text)  # where a rule comes from
     return re.sub(r"\*\*|`|(?<!\w)\*|\*(?!\w)", "", text)

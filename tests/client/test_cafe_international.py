@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from tavolata.client import Connection, RetryPolicy, connect
 from tavolata.service.terminal.cafe_board import Board, guest, guests
 from tavolata.service.terminal.games import cafe_international as screen
 from tavolata.service.terminal.screen import drawing_of, screen_of
+from tavolata.service.terminal.voice import Voice
 from tavolata.v1 import cafe_international_pb2 as pb
-from tavolata.v1 import game_pb2, view_pb2
+from tavolata.v1 import game_pb2, score_pb2, view_pb2
+from tests.client.positions import Desk, table_of
 from tests.service.from_messages import action_name
 
 BOARD = json.loads(
@@ -115,7 +119,7 @@ def test_a_guest_who_would_be_alone_or_out_of_balance_needs_another() -> None:
 def test_what_is_to_be_mended_is_told() -> None:
     view = view_with(guests={6: "spain_woman", 13: "spain_woman", 36: "cuba_man"})
     board = Board(view)
-    assert board.to_mend([6]) == ["Spain (table 6) has 2 women and 0 men"]
+    assert board.to_mend([6]) == ["Spain (table 6) has 2 women and no men"]
     assert board.to_mend([36]) == ["the guest on chair 36 is alone"]
     view.parties.append(6)
     assert Board(view).to_mend([6]) == []
@@ -137,32 +141,145 @@ def test_guests_are_counted_in_words() -> None:
     assert guests([]) == "nobody"
 
 
-def test_choices_are_the_legal_actions_and_then_what_is_not_allowed() -> None:
-    def seat(name: str, chair: int) -> game_pb2.Action:
-        made = pb.CafeInternationalSeatGuest(guest=kind(name), chair=chair)
-        return game_pb2.Action(cafe_international=pb.CafeInternationalAction(seat=made))
+def seat(name: str, chair: int) -> game_pb2.Action:
+    made = pb.CafeInternationalSeatGuest(guest=kind(name), chair=chair)
+    return game_pb2.Action(cafe_international=pb.CafeInternationalAction(seat=made))
 
+
+def at_table_6() -> view_pb2.View:
+    """Spain's table 6 has a woman and a man; a man of Spain may join them."""
     game = view_with(
         guests={6: "spain_woman", 13: "spain_man"},
         phase=pb.CAFE_INTERNATIONAL_PHASE_TURN,
-        seats=[pb.CafeInternationalSeat(hand=[kind("spain_man"), kind("cuba_man")], hand_limit=5)],
+        seats=[
+            pb.CafeInternationalSeat(hand=[kind("spain_man"), kind("cuba_man")], hand_limit=5),
+            *[pb.CafeInternationalSeat(hand=[kind("usa_woman")], hand_limit=5)] * 3,
+        ],
     )
-    view = view_pb2.View(
+    bar = pb.CafeInternationalBarGuest(guest=kind("cuba_man"))
+    return view_pb2.View(
         viewer_seat=0,
+        turn=4,
+        seats_to_act=[0],
+        scores=score_pb2.ScoreSheet(totals=[5, 0, -2, 9], places=[2, 3, 4, 1]),
         game=game_pb2.GameView(cafe_international=game),
-        legal_actions=[seat("spain_man", 12), seat("spain_man", 19)],
+        legal_actions=[
+            seat("spain_man", 12),
+            seat("spain_man", 19),
+            game_pb2.Action(cafe_international=pb.CafeInternationalAction(bar=bar)),
+        ],
     )
-    choices = screen.choices(view)
-    assert [choice.name for choice in choices[:2]] == [
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Connection]:
+    """Nobody listens there: these keys are answered from what the client knows."""
+    async with connect("127.0.0.1:9", policy=RetryPolicy(call_s=0.2)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def desk(server: Connection) -> Desk:
+    return Desk(server, at_table_6(), table_of("cafe_international"))
+
+
+def test_choices_are_the_legal_actions_and_then_what_is_not_allowed(desk: Desk) -> None:
+    choices = screen.choices(at_table_6(), desk.session.room)
+    assert [choice.name for choice in choices[:3]] == [
         "Spain man on chair 12 for +3",
         "Spain man on chair 19 for +3",
+        "Cuba man to the bar for +1",
     ]
-    others = [action_name("cafe_international", choice.action) for choice in choices[2:]]
+    others = [action_name("cafe_international", choice.action) for choice in choices[3:]]
     # Spain's other free chairs are those of table 7, Cuba's those of tables 18 and 19.
     assert others == [
         *(f"seat spain_man {chair}" for chair in (24, 25, 29)),
         *(f"seat cuba_man {chair}" for chair in (26, 30, 31, 34, 36, 37, 40)),
     ]
+    assert choices[3].name == "Spain man on chair 24, after which the guest on chair 24 is alone"
+
+
+def test_what_a_forbidden_chair_would_break_is_said(desk: Desk) -> None:
+    view = at_table_6()
+    view.game.cafe_international.guests.add(chair=19, guest=kind("spain_man"))
+    del view.legal_actions[:2]
+    names = [choice.name for choice in screen.choices(view, desk.session.room)]
+    assert "Spain man on chair 12, after which Spain (table 6) has 1 woman and 3 men" in names
+
+
+def test_a_turn_tells_totals_the_bar_ones_guests_and_the_choices(desk: Desk) -> None:
+    assert desk.turn(at_table_6()) == (
+        "Your turn. Totals: you 5, Bruno 0, AI 2 minus 2, Anna (seat 3) 9. The next place at the "
+        "bar, 1 of 20, gives 1. You hold 2 guests: Spain man and Cuba man. Choose: #1 Spain man on "
+        "chair 12 for +3; #2 Spain man on chair 19 for +3; #3 Cuba man to the bar for +1."
+    )
+
+
+async def test_l_has_a_line_for_chairs_that_come_to_the_same(desk: Desk) -> None:
+    assert (await desk.said("l")).splitlines() == [
+        "You hold 2 guests: Spain man and Cuba man. You may seat guests, use the bar or swap:",
+        "Spain man for +3, on chair 12 or 19.",
+        "To the bar for +1: Cuba man.",
+        "10 others are not allowed now; W and a name says why.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("spain 12", "Spain man on chair 12 for +3"),
+        ("s m 19", "Spain man on chair 19 for +3"),
+        ("bar cuba", "Cuba man to the bar for +1"),
+        ("cuba bar", "Cuba man to the bar for +1"),
+    ],
+)
+async def test_a_guest_is_chosen_with_its_chair_or_the_bar(
+    desk: Desk, text: str, name: str
+) -> None:
+    assert (await desk.said(text)).startswith(f"Chosen: {name}. ")
+
+
+async def test_a_chair_is_meant_by_its_whole_number(server: Connection) -> None:
+    view = at_table_6()
+    del view.legal_actions[:]
+    view.legal_actions.extend(seat("spain_man", chair) for chair in (2, 22, 29))
+    desk = Desk(server, view, table_of("cafe_international"))
+    assert (await desk.said("spain 2")).startswith("Chosen: Spain man on chair 2 for ")
+
+
+async def test_a_text_that_fits_a_crowd_of_choices_does_not_tell_them_all(desk: Desk) -> None:
+    view = at_table_6()
+    del view.legal_actions[:]
+    view.legal_actions.extend(seat("joker_woman", chair) for chair in range(30, 50))
+    desk.turn(view)
+    said = await desk.said("joker")
+    assert said == (
+        "'joker' fits 20 choices, joker woman on chair 30 for +0, needs another for one. L lists."
+    )
+
+
+def test_full_tables_are_told_by_number_only() -> None:
+    full = {6: "spain_woman", 12: "spain_man", 13: "spain_woman", 19: "spain_man"}
+    told = Board(view_with(guests=full)).told()
+    assert "Full: Spain (6). Empty: " in told
+    assert "Spain (table 6)" not in told
+    assert "China (table 5): Spain man on chair 12; free: " in told
+
+
+async def test_the_board_is_drawn_at_every_turn_once_asked_for(desk: Desk) -> None:
+    assert "[ES6]" in await desk.said("d")
+    assert await desk.said("d on") == "From now on the board is drawn whenever it is your turn."
+    assert "[ES6]" in desk.turn(at_table_6())
+    assert await desk.said("d off") == "From now on the board is drawn when you type D."
+
+
+async def test_a_narrow_terminal_is_told_that_the_board_does_not_fit(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Voice, "columns", 60)
+    assert await desk.said("d") == (
+        "The board needs 78 columns and the terminal has 60. C tells the tables in words."
+    )
 
 
 def test_only_games_with_a_board_are_drawn() -> None:

@@ -187,8 +187,8 @@ async def test_a_card_that_breaks_a_rule_can_be_chosen_but_is_said_to(cards: Des
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("7d", "You have no '7d'. L lists what you have; ? explains the keys."),
-        ("#5", "You have no '#5'. L lists what you have; ? explains the keys."),
+        ("7d", "There is no choice '7d'. L lists them; ? explains the keys."),
+        ("#5", "There is no choice '#5'. L lists them; ? explains the keys."),
         ("of hearts", "Which one: 4 of hearts or king of hearts?"),
     ],
 )
@@ -296,7 +296,7 @@ async def test_while_bids_are_open_a_number_is_a_bid(bids: Desk) -> None:
 
 async def test_r_with_a_number_reads_that_rule(cards: Desk) -> None:
     assert (await cards.said("r bo-5")).startswith("The trick goes to the highest card")
-    assert await cards.said("r bo-99") == "There is no rule bo-99."
+    assert await cards.said("r bo-99") == "There is no rule bo-99: they are BO-1 to BO-20."
 
 
 async def test_help_names_every_key_of_the_rules(cards: Desk) -> None:

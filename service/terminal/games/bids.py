@@ -209,7 +209,7 @@ def _prize(game: pb.BidsView) -> str:
     return f"To be won: {card(game.centre)}."
 
 
-def choices(view: view_pb2.View) -> Sequence[Choice]:
+def choices(view: view_pb2.View, room: Room) -> Sequence[Choice]:
     """See Screen. A card to steal is named with the seat that has it."""
     game = view.game.bids
     if _is_theft(view):

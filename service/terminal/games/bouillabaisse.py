@@ -90,7 +90,7 @@ def ask(view: view_pb2.View, room: Room) -> str:
     return lead
 
 
-def choices(view: view_pb2.View) -> Sequence[Choice]:
+def choices(view: view_pb2.View, room: Room) -> Sequence[Choice]:
     """See Screen. The copies of a card are one choice."""
     return [
         Choice(

@@ -8,6 +8,7 @@ from typing import Any
 from tavolata.ext.cafe_international.board import BAR, CHAIR_TABLES, TABLE_CHAIRS, fits, is_joker
 from tavolata.service.terminal.cafe_board import (
     Board,
+    Guest,
     guest,
     guests,
     kind_of,
@@ -15,13 +16,22 @@ from tavolata.service.terminal.cafe_board import (
     table_name,
     tables_of,
 )
+from tavolata.service.terminal.choosing import TOO_MANY
+from tavolata.service.terminal.keys import Key
 from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import Choice, Room
 from tavolata.service.terminal.words import capital, counted, listed, number, without_option
 from tavolata.v1 import cafe_international_pb2 as pb
 from tavolata.v1 import game_pb2, view_pb2
 
-_BEST = 3  # seats that are suggested when a turn begins
+_BEST = 3  # seats that are suggested where there are too many to be told
+HELP = {
+    Key.TABLE: "the tables with guests and free chairs, the bar, and what the others hold.",
+    Key.NUMBER: "up to 24, the table with that number; 25 to 68, that chair.",
+    Key.DRAW: "the board drawn. D on: drawn whenever it is your turn; D off: no longer.",
+    Key.LED: "what this turn still has to mend.",
+    Key.LIST: "your guests, with where each of them may go.",
+}
 
 
 def _points(points: int) -> str:
@@ -76,8 +86,8 @@ _TOLD: dict[str, Callable[[Any, Room], str]] = {
     "started": lambda e, room: f"{room.Who(e.seat)} {_verb(e.seat, 'begin', room)}.",
     "seated": _seated,
     "table_completed": lambda e, room: (
-        f"{table_name(e.table)} is full of its own nation; "
-        f"{room.who(e.seat)} may hold fewer guests."
+        f"{table_name(e.table)} is full of its own nation; {room.who(e.seat)} may lower "
+        f"{'your' if e.seat == room.me else 'their'} hand limit at the end of the turn."
     ),
     "party_held": _party,
     "put_at_bar": lambda e, room: (
@@ -157,11 +167,13 @@ def ask(view: view_pb2.View, room: Room) -> str:
         )
     if game.phase == pb.CAFE_INTERNATIONAL_PHASE_BIRTHDAY:
         return "You may name a nation whose tables count double from now on, or decline."
-    best = [choice.name for choice in _by_points(view)[:_BEST]]
-    most = f"Most at once: {'; '.join(best)}." if best else ""
+    best: list[str] = []
+    if len(view.legal_actions) > TOO_MANY:
+        best = [choice.name for choice in _by_points(view)[:_BEST]]
+    most = f" Most at once: {'; '.join(best)}." if best else ""
     if game.seated_now:
-        return f"{led(view, room)} {most}".strip()
-    return f"{_bar(game)} {most}".strip()
+        return led(view, room) + most
+    return f"Totals: {room.each([number(each) for each in view.scores.totals])}. {_bar(game)}{most}"
 
 
 def _by_points(view: view_pb2.View) -> list[Choice]:
@@ -181,7 +193,7 @@ def _score(board: Board, seat: pb.CafeInternationalSeatGuest) -> int:
     return board.points(seat.guest, seat.chair, seat.nation)
 
 
-def choices(view: view_pb2.View) -> Sequence[Choice]:
+def choices(view: view_pb2.View, _: Room) -> Sequence[Choice]:
     """See Screen. What is allowed, and then the free chairs where a guest could sit but may not."""
     board = Board(view.game.cafe_international)
     allowed = [_choice(action, board, view) for action in view.legal_actions]
@@ -192,13 +204,21 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
 
 
 def _fitting(view: view_pb2.View, board: Board) -> list[Choice]:
-    """Every guest of the reader's but jokers on every free chair of its nation."""
+    """Every guest but jokers on every free chair of its nation, with what is wrong then."""
+    chairs = [each.chair for each in view.game.cafe_international.seated_now]
     return [
-        _choice(_seat(value, chair), board, view)
+        _forbidden(value, chair, board.after(value, chair).to_mend([*chairs, chair]))
         for value in dict.fromkeys(view.game.cafe_international.seats[view.viewer_seat].hand)
         for chair in range(1, len(CHAIR_TABLES) + 1)
         if not is_joker(kind_of(value)) and fits(kind_of(value), chair - 1) and board.is_free(chair)
     ]
+
+
+def _forbidden(value: Guest, chair: int, wrong: Sequence[str]) -> Choice:
+    name = f"{guest(value)} on chair {chair}"
+    after = f", after which {listed(wrong)}" if wrong else ""
+    short = f"{guest(value)} {chair}".casefold()
+    return Choice(name + after, short, _seat(value, chair), is_held=False)
 
 
 def _seat(value: pb.CafeInternationalGuest.ValueType, chair: int) -> game_pb2.Action:
@@ -217,9 +237,17 @@ def _seat_choice(
 ) -> Choice:
     as_of = f" as of {nation(seat.nation)}" if seat.nation else ""
     short = f"{guest(seat.guest)} {seat.chair}{as_of.removeprefix(' as of')}".casefold()
-    name = f"{guest(seat.guest)} on chair {seat.chair}{as_of} for {_score(board, seat):+}"
-    needs = ", needs another" if board.needs_another(seat.guest, seat.chair) else ""
-    return Choice(name + needs, short, action)
+    points = f"for {_score(board, seat):+}"
+    if board.needs_another(seat.guest, seat.chair):
+        points += ", needs another"
+    return Choice(
+        f"{guest(seat.guest)} on chair {seat.chair}{as_of} {points}",
+        short,
+        action,
+        is_held=False,
+        among=f"{guest(seat.guest)}{as_of} {points}, on chair {{}}",
+        item=str(seat.chair),
+    )
 
 
 def _bar_choice(
@@ -227,7 +255,14 @@ def _bar_choice(
 ) -> Choice:
     value = BAR[len(view.game.cafe_international.bar)]
     who = guest(bar.guest)
-    return Choice(f"{who} to the bar for {value:+}", f"bar {who.casefold()}", action)
+    return Choice(
+        f"{who} to the bar for {value:+}",
+        f"bar {who.casefold()}",
+        action,
+        is_held=False,
+        among=f"To the bar for {value:+}: {{}}",
+        item=who,
+    )
 
 
 def _swap_choice(
@@ -235,7 +270,14 @@ def _swap_choice(
 ) -> Choice:
     who = guest(swap.guest)
     name = f"{who} for the joker on chair {swap.chair}"
-    return Choice(name, f"swap {who.casefold()} {swap.chair}", action)
+    return Choice(
+        name,
+        f"swap {who.casefold()} {swap.chair}",
+        action,
+        is_held=False,
+        among=f"{who} for the joker on chair {{}}",
+        item=str(swap.chair),
+    )
 
 
 def _lower_choice(
@@ -246,19 +288,21 @@ def _lower_choice(
 ) -> Choice:
     limit = view.game.cafe_international.seats[view.game.cafe_international.active].hand_limit
     name = f"lower by {lower.by} to {limit - lower.by}" if lower.by else f"keep the limit {limit}"
-    return Choice(name, str(lower.by), action, also=(f"lower {lower.by}",))
+    return Choice(name, str(lower.by), action, also=(f"lower {lower.by}",), is_held=False)
 
 
 _CHOICES: dict[str, Callable[[Any, game_pb2.Action, Board, view_pb2.View], Choice]] = {
     "seat": _seat_choice,
     "bar": _bar_choice,
     "swap": _swap_choice,
-    "stop": lambda _, action, __, ___: Choice("stop seating", "stop", action),
+    "stop": lambda _, action, __, ___: Choice("stop seating", "stop", action, is_held=False),
     "lower": _lower_choice,
     "birthday": lambda named, action, _, __: Choice(
-        nation(named.nation), nation(named.nation).casefold(), action
+        nation(named.nation), nation(named.nation).casefold(), action, is_held=False
     ),
-    "decline": lambda _, action, __, ___: Choice("decline a birthday", "decline", action),
+    "decline": lambda _, action, __, ___: Choice(
+        "decline a birthday", "decline", action, is_held=False
+    ),
 }
 
 
@@ -349,4 +393,4 @@ def standing(view: view_pb2.View, room: Room) -> str:
 
 def last_trick(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
-    return f"There are no tricks in this game; A tells the last messages again. {led(view, room)}"
+    return ""

@@ -138,7 +138,7 @@ def ask(view: view_pb2.View, room: Room) -> str:
     return f"{led(view, room)} {aim}"
 
 
-def choices(view: view_pb2.View) -> Sequence[Choice]:
+def choices(view: view_pb2.View, room: Room) -> Sequence[Choice]:
     """See Screen. Dice of a kind are one choice."""
     game = view.game.mino_dice
     if game.phase == pb.MINO_DICE_PHASE_BID:
@@ -147,6 +147,7 @@ def choices(view: view_pb2.View) -> Sequence[Choice]:
                 f"bid {tricks}",
                 str(tricks),
                 game_pb2.Action(mino_dice=pb.MinoDiceAction(bid=pb.MinoDiceBid(tricks=tricks))),
+                is_held=False,
             )
             for tricks in range(game.hand + 1)
         ]

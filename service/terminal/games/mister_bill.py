@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tavolata.ext.core.spec import Options
+from tavolata.ext.mister_bill.cards import plays_alone, team_of
+from tavolata.service.terminal.keys import Key
 from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import Choice, Room
 from tavolata.service.terminal.words import capital, counted, listed, number, without_option
@@ -19,12 +22,24 @@ _WAITERS = (
     pb.MISTER_BILL_KIND_WAITER_D,
     pb.MISTER_BILL_KIND_WAITER_E,
 )
-_EFFECTS = {
+_RULES = {
     pb.MISTER_BILL_KIND_WAITER_A: "MB-12",
     pb.MISTER_BILL_KIND_WAITER_B: "MB-13",
     pb.MISTER_BILL_KIND_WAITER_C: "MB-14",
     pb.MISTER_BILL_KIND_WAITER_D: "MB-15",
     pb.MISTER_BILL_KIND_WAITER_E: "MB-16",
+}
+_EFFECTS = {
+    pb.MISTER_BILL_KIND_WAITER_A: "swaps a card with a seat",
+    pb.MISTER_BILL_KIND_WAITER_B: "swaps hands with a seat",
+    pb.MISTER_BILL_KIND_WAITER_C: "gives a seat a card from everybody else",
+    pb.MISTER_BILL_KIND_WAITER_D: "shows who holds Mister Bill",
+    pb.MISTER_BILL_KIND_WAITER_E: "passes a card from everybody to the left",
+}
+HELP = {
+    Key.TABLE: "how many cards everybody holds, and what you have seen of them.",
+    Key.NUMBER: "the same of one other seat still in, counted from your left.",
+    Key.LED: "what a turn consists of.",
 }
 
 
@@ -65,8 +80,34 @@ def _round_started(event: pb.MisterBillRoundStarted, room: Room) -> str:
     start = "start" if first == "You" else "starts"
     return (
         f"Round {event.round} begins; {room.who(event.dealer)} dealt. "
-        f"Team cards: {room.each(event.numbers)}. {first} {start}."
+        f"Team cards: {room.each(event.numbers)}. {_teams_dealt(event, room)}{first} {start}."
     )
+
+
+def _teams_dealt(event: pb.MisterBillRoundStarted, room: Room) -> str:
+    """MB-4: the teams that the numbers make; empty where everyone is alone."""
+    if plays_alone(event.round, _as_of_rules(room)):
+        return ""
+    teams: dict[int, list[int]] = {}
+    for seat, card in enumerate(event.numbers):
+        teams.setdefault(team_of(card, False), []).append(seat)
+    return f"{_teams_told(teams.values(), room)} "
+
+
+def _as_of_rules(room: Room) -> Options:
+    solo = room.options.mister_bill.teams == pb.MISTER_BILL_TEAMS_SOLO
+    return {"teams": "solo" if solo else "standard"}
+
+
+def _teams_told(teams: Iterable[Iterable[int]], room: Room) -> str:
+    """`Teams: you and AI 2; AI 1 and AI 3.`, the reader's own first."""
+    mine_first = sorted(map(list, teams), key=lambda seats: room.me not in seats)
+    named = (listed(room.who(seat) for seat in _me_first(seats, room)) for seats in mine_first)
+    return f"Teams: {'; '.join(named)}."
+
+
+def _me_first(seats: list[int], room: Room) -> list[int]:
+    return sorted(seats, key=lambda seat: (seat != room.me, seat))
 
 
 def _dealt(event: pb.MisterBillDealt, room: Room) -> str:
@@ -203,36 +244,51 @@ def task(view: view_pb2.View) -> str:
 def ask(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     game = view.game.mister_bill
-    if not _gives(view):
-        return "Will you play a waiter?"
-    return f"{capital(kind(game.pending_waiter))} of {room.who(game.active)}: what will you give?"
+    if _gives(view):
+        waiter = f"{room.whose(game.active)} {kind(game.pending_waiter)}"
+        return f"{capital(waiter)}: what will you give {room.who(_receiver(view))}?"
+    mine = view.game.mister_bill.seats[view.viewer_seat].hand.kinds
+    effects = [f"{_letter(each)} {_EFFECTS[each]}" for each in mine if each in _WAITERS]
+    if not effects:
+        return "You hold no waiter."
+    return f"Will you play a waiter? {'; '.join(effects)}."
 
 
-def choices(view: view_pb2.View) -> Sequence[Choice]:
-    """See Screen. Seats are named by their numbers."""
+def _receiver(view: view_pb2.View) -> int:
+    """MB-12, MB-14, MB-16: who gets the reader's gift."""
+    game = view.game.mister_bill
+    if not game.HasField("pending_target"):
+        return _others(view)[0]
+    return game.active if view.viewer_seat == game.pending_target else game.pending_target
+
+
+def choices(view: view_pb2.View, room: Room) -> Sequence[Choice]:
+    """See Screen."""
     hand = view.game.mister_bill.seats[view.viewer_seat].hand.kinds
     if _gives(view):
         return [
             Choice(kind(each), _short(each), _action(give=pb.MisterBillGive(kind=each)))
             for each in hand
         ]
-    declining = Choice("decline", "no", _action(decline=pb.MisterBillDecline()))
+    declining = Choice("decline", "no", _action(decline=pb.MisterBillDecline()), is_held=False)
     waiters = [each for each in hand if each in _WAITERS]
-    return [declining, *(choice for each in waiters for choice in _plays(view, each))]
+    return [declining, *(choice for each in waiters for choice in _plays(view, each, room))]
 
 
-def _plays(view: view_pb2.View, waiter: pb.MisterBillKind.ValueType) -> list[Choice]:
+def _plays(view: view_pb2.View, waiter: pb.MisterBillKind.ValueType, room: Room) -> list[Choice]:
     """A waiter with each seat that it may name, and without one where that is allowed."""
     game = view.game.mister_bill
     name, short = kind(waiter), _short(waiter)
-    alone = Choice(name, short, _action(play=pb.MisterBillPlay(waiter=waiter)))
+    alone = Choice(name, short, _action(play=pb.MisterBillPlay(waiter=waiter)), is_held=False)
     if waiter in (pb.MISTER_BILL_KIND_WAITER_D, pb.MISTER_BILL_KIND_WAITER_E):
         return [alone]
     aimed = [
         Choice(
-            f"{name} on seat {seat}",
+            f"{name} on {room.who(seat)}",
             f"{short}{seat}",
             _action(play=pb.MisterBillPlay(waiter=waiter, target=seat)),
+            also=(f"{short} {seat}", f"{name} on seat {seat}"),
+            is_held=False,
         )
         for seat in range(len(game.seats))
         if seat != view.viewer_seat and seat not in game.out
@@ -313,7 +369,7 @@ def rules_now(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
     game = view.game.mister_bill
     numbers = ["MB-21"] if game.round == 3 else ["MB-20"]
-    numbers += ["MB-8", "MB-9", *_EFFECTS.values()]
+    numbers += ["MB-8", "MB-9", *_RULES.values()]
     if room.options.mister_bill.bonus_waiter != pb.MISTER_BILL_BONUS_WAITER_0:
         numbers.append("MB-17")
     told = options_told(room.game, room.options)
@@ -331,15 +387,18 @@ def standing(view: view_pb2.View, room: Room) -> str:
     game = view.game.mister_bill
     if game.phase == pb.MISTER_BILL_PHASE_OVER:
         return ""
-    teams = [listed(room.who(seat) for seat in team.seats) for team in game.teams]
     together = any(len(team.seats) > 1 for team in game.teams)
     out = [room.who(seat) for seat in game.out]
-    values = [str(value) for value in game.team_values]
+    incomplete = [team for team in game.teams if not set(team.seats) <= set(game.out)]
+    # MB-22: the last team takes nothing.
+    values = [str(value) for value in game.team_values[: max(len(incomplete) - 1, 0)]]
     sizes = [counted(seat.hand_size, "card") for seat in game.seats]
     return " ".join(
         [
             f"Round {game.round}.",
-            f"Teams: {'; '.join(teams)}." if together else "Everyone is alone.",
+            _teams_told((team.seats for team in game.teams), room)
+            if together
+            else "Everyone is alone.",
             f"Hands: {room.each(sizes)}.",
             f"Out, in order: {listed(out)}." if out else "Nobody is out.",
             f"Still to be taken: {', '.join(values)}." if values else "",
@@ -349,4 +408,4 @@ def standing(view: view_pb2.View, room: Room) -> str:
 
 def last_trick(view: view_pb2.View, room: Room) -> str:
     """See Screen."""
-    return "There are no tricks in this game; A tells the last messages again."
+    return ""
