@@ -225,11 +225,13 @@ class WatchHub:
         table = watch.table
         if watch.ended is not None:
             return watch.ended
+        if table.dead or table.in_flight is not None:
+            return None  # what is in memory may never have been
         if watch.token_hash:
             token = table.tokens.get(watch.token_hash)
             if token is None or token.void:
                 return ClosingReason.CLOSING_REASON_TOKEN_VOID
-        if table.over and table.in_flight is None and watch.sent >= table.durable_events:
+        if table.over and watch.sent >= table.durable_events:
             if table.state == FINISHED:
                 return ClosingReason.CLOSING_REASON_MATCH_FINISHED
             return ClosingReason.CLOSING_REASON_MATCH_ABORTED
