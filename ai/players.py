@@ -1,14 +1,16 @@
 """The players there are: built in, and from other packages by the entry point ``tavolata.players``.
 
-An entry point names a factory ``(game: Game) -> Player``. Players know no game: what they know
-of one comes through the game interface.
+An entry point names a factory ``(game: Game) -> Player``; its keyword-only parameters are the
+player's settings, numbers with defaults. Players know no game: what they know of one comes through
+the game interface.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from inspect import Parameter, signature
 
 from tavolata.ai.basic import GreedyPlayer, RandomPlayer
 from tavolata.ai.flat import FlatPlayer
@@ -65,14 +67,24 @@ class UnknownPlayer(LookupError):
 
 def player_specs() -> dict[str, PlayerSpec]:
     """Every player by name; a built-in name can't be taken by another package."""
-    specs = {
-        entry.name: PlayerSpec(
-            entry.name, f"from {entry.value}", Limits(iterations=1_000), entry.load()
-        )
-        for entry in entry_points(group=ENTRY_POINT)
-    }
+    specs = {entry.name: _from_package(entry) for entry in entry_points(group=ENTRY_POINT)}
     specs.update({spec.name: spec for spec in BUILT_IN})
     return specs
+
+
+def _from_package(entry: EntryPoint) -> PlayerSpec:
+    factory = entry.load()
+    try:
+        parameters = signature(factory).parameters.values()
+    except ValueError:  # compiled without one
+        parameters = {}.values()
+    return PlayerSpec(
+        entry.name,
+        f"from {entry.value}",
+        Limits(iterations=1_000),
+        factory,
+        tuple(each.name for each in parameters if each.kind is Parameter.KEYWORD_ONLY),
+    )
 
 
 def player_spec(name: str) -> PlayerSpec:
