@@ -77,6 +77,14 @@ def run(
     workers: Workers = None,
     backend: Backends = Where.processes,
     ray: Address = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Keep nothing: play a few matches, and tell how many there would be, how long "
+            "they would take, and which differences they could tell.",
+        ),
+    ] = False,
 ) -> None:
     """Play a tournament, and keep every match in a folder.
 
@@ -88,6 +96,9 @@ def run(
 
     with _refusals(spec):
         specification = load(spec)
+        if dry_run:
+            _dry_run(specification, workers, backend, ray)
+            return
         tournament = folders.create(folder or Path(spec.stem), specification)
     _play(tournament, workers, backend, ray)
 
@@ -328,6 +339,24 @@ def _play(tournament: Tournament, workers: int | None, where: Where, ray: str | 
         _stop(f"stopped after {ending.matches} matches; {kept}", SIGNALLED + received[0])
     typer.echo(f"{ending.matches} matches; result hash: {ending.result_hash}")
     typer.echo(f"results: tavolata tournament standings {tournament.folder}")
+
+
+def _dry_run(
+    specification: Specification, workers: int | None, where: Where, ray: str | None
+) -> None:
+    from tavolata.ai.arena.tournament.backends import WorkerError
+    from tavolata.ai.arena.tournament.dry_run import SECONDS, forecast
+    from tavolata.ai.arena.tournament.dry_run_text import lines
+
+    typer.echo(f"playing some matches, for {SECONDS:.0f} s or somewhat longer", err=True)
+    try:
+        with closing(_backend(specification, workers, where, ray)) as backend:
+            found = forecast(specification, backend)
+    except KeyboardInterrupt:
+        _stop("stopped", SIGNALLED + signal.SIGINT)
+    except WorkerError as error:
+        _stop(str(error), FAILED)
+    typer.echo("\n".join(lines(found)))
 
 
 def _backend(

@@ -24,7 +24,7 @@ def _of_contest(contest: ContestForecast, measure: str) -> Iterator[str]:
     if least != most:
         deals = f"{least:,} to {deals}, probably up to {expected:,}"
     yield (
-        f"{contest.name}: {contest.meetings:,} meetings of {deals}, "
+        f"{contest.name}: {contest.meetings:,} meeting{'s' * (contest.meetings > 1)} of {deals}, "
         f"{contest.matches_a_deal} matches a deal, {contest.match_s:.3g} s a match"
     )
     if contest.deviation is None or contest.half_width is None:

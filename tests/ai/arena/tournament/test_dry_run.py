@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Generator, Iterable
 from itertools import combinations
 from math import sqrt
@@ -25,7 +27,6 @@ from tavolata.ai.arena.tournament.model import Chunk, MatchPlan
 from tavolata.ai.arena.tournament.specification import Specification, load
 from tests.ai.arena.tournament.made_up import outcome, play_all
 
-ROOT = Path(__file__).parents[4]
 FORMATS = {
     "round_robin": 'kind = "round_robin"',
     "gauntlet": 'kind = "gauntlet"\nchallengers = ["greedy", "random 1"]',
@@ -213,3 +214,21 @@ def test_what_few_deals_cannot_tell_is_not_told() -> None:
 )  # fmt: skip
 def test_times_are_told_in_a_fitting_unit(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
+
+
+def test_the_command_tells_and_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(
+        """
+        games = [{ game = "mino_dice", seats = 3 }]
+        entrants = [{ player = "greedy" }, { player = "random" }]
+        format.kind = "round_robin"
+        stop = { rule = "count", deals = 50 }
+        """
+    )
+    command = [sys.executable, "-m", "tavolata", "tournament", "run", "small.toml", "--dry-run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "mino_dice: 1 meeting of 50 deals, 6 matches a deal" in done.stdout
+    assert "in all 300 matches" in done.stdout
+    assert f"{6 * DEALS_MOST} matches were played to tell this" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
