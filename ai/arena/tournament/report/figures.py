@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -56,7 +57,8 @@ def crosstable(crossed: Crosstable) -> str:
         ax = figure.subplots()
         ax.grid(visible=False)
         colours = np.ma.masked_invalid(np.array(shares))
-        image = ax.pcolormesh(colours, cmap="RdBu", vmin=0, vmax=1, edgecolors=PAPER, lw=1.5)
+        steps = colormaps["RdBu"].resampled(20)  # few enough for a bar of paths, not of pixels
+        image = ax.pcolormesh(colours, cmap=steps, vmin=0, vmax=1, edgecolors=PAPER, lw=1.5)
         for i, row in enumerate(crossed.cells):
             for j, cell in enumerate(row):
                 if cell is not None:

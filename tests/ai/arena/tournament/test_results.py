@@ -21,6 +21,8 @@ from tavolata.ext.registry import GAMES
 from tests.ai.arena.tournament.games import entrant, field_of, play
 from tests.ai.arena.tournament.simulated import field, placed, tournament
 
+pytestmark = pytest.mark.xdist_group("tournament results")  # one worker makes the summaries
+
 LABELS = ("random", "greedy", "ismcts", "ismcts, a little")
 
 
