@@ -192,11 +192,14 @@ class Board:
         return f"Chair {chair}: {who}; at {where(chair)}."
 
     def drawing(self) -> str:
-        """The board in 13 rows of 78 letters, with a legend."""
-        rows = [
+        """The board in 13 rows of 78 letters."""
+        return "\n".join(
             "".join(self._cell(column, row).center(_CELL) for column in range(_WIDTH)).rstrip()
             for row in range(_HEIGHT)
-        ]
+        )
+
+    def legend(self) -> str:
+        """What the drawing shows."""
         nations = ", ".join(
             f"{_CODES[each]} {name}" for each, name in zip(NATIONS, NATION_NAMES, strict=True)
         )
@@ -204,7 +207,7 @@ class Board:
             "[IT2] is Italy's table 2, a number a free chair, ITw a woman of Italy, JOm a joker "
             "man, JOm:IT one who counts as of Italy."
         )
-        return "\n".join([*rows, legend, f"{nations}."])
+        return f"{legend}\n{nations}."
 
     def _cell(self, column: int, row: int) -> str:
         table = _TABLE_AT.get((column, row))

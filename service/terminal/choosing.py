@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import zip_longest
+
 from tavolata.service.terminal.screen import Choice, Room, Screen
 from tavolata.service.terminal.words import listed
 from tavolata.v1 import view_pb2
@@ -93,7 +96,8 @@ class Choosing:
         legal, other = self._marked(view, room)
         task = self._screen.task(view)
         if any(choice.among for _, choice in legal):
-            lines = [f"{holding} You may {task}:", *_by_sentence(legal)]
+            told = clauses((each for _, each in legal), (_item(*each) for each in legal))
+            lines = [f"{holding} You may {task}:", *(f"{each}." for each in told)]
             why = f"{len(other)} others are not allowed now; W and a name says why."
             return "\n".join([*lines, why] if other else lines)
         rest = f" Not allowed now: {_items(other)}." if other else ""
@@ -112,20 +116,23 @@ class Choosing:
         return legal, other
 
 
-def _by_sentence(numbered: list[tuple[int, Choice]]) -> list[str]:
-    """`Cuba man on chair 31, 36 or 37.`: a line for all that differ in one item only."""
-    lines: dict[str, list[str]] = {}
-    for place, choice in numbered:
-        lines.setdefault(choice.among or _item(place, choice), []).append(choice.item)
-    return [f"{line.format(listed(items, 'or'))}." for line, items in lines.items()]
+def clauses(choices: Iterable[Choice], names: Iterable[str] = ()) -> list[str]:
+    """`Cuba man on chair 31, 36 or 37`: one for all that differ in one item only, or the name.
+
+    names: instead of the choices' own.
+    """
+    told: dict[str, list[str]] = {}
+    for choice, name in zip_longest(choices, names):
+        told.setdefault(choice.among or name or choice.name, []).append(choice.item)
+    return [clause.format(listed(items, "or")) for clause, items in told.items()]
 
 
 def _several(choices: list[Choice]) -> str:
-    """The names with `or`, set apart by semicolons if there are commas in them."""
-    names = [choice.name for choice in choices]
-    if any("," in name for name in names):
-        return "; ".join([*names[:-1], f"or {names[-1]}"])
-    return listed(names, "or")
+    """The clauses with `or`, set apart by semicolons if there are commas in them."""
+    told = clauses(choices)
+    if any("," in each for each in told):
+        return "; ".join([*told[:-1], f"or {told[-1]}"]) if len(told) > 1 else told[0]
+    return listed(told, "or")
 
 
 def _items(numbered: list[tuple[int, Choice]]) -> str:

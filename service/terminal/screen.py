@@ -152,7 +152,10 @@ class Drawn(Protocol):
     """What the screen of a game with a board has besides."""
 
     def drawing(self, view: view_pb2.View) -> str:
-        """The board in lines of BOARD_COLUMNS letters at most; what explains it may be longer."""
+        """The board in lines of BOARD_COLUMNS letters at most."""
+
+    def legend(self, view: view_pb2.View) -> str:
+        """What the drawing shows, in words."""
 
 
 @runtime_checkable
@@ -165,11 +168,6 @@ class Explained(Protocol):
 def help_of(screen: Screen) -> Mapping[Key, str]:
     """What a game says of keys in place of the usual; empty if nothing."""
     return screen.HELP if isinstance(screen, Explained) else {}
-
-
-def drawing_of(screen: Screen, view: view_pb2.View) -> str:
-    """The board drawn; empty if the game has none."""
-    return screen.drawing(view) if isinstance(screen, Drawn) else ""
 
 
 class UnknownScreen(LookupError):

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from contextlib import aclosing
 
 from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
-from tavolata.service.terminal.choosing import Choosing, NotFound
+from tavolata.service.terminal.choosing import Choosing, NotFound, clauses
 from tavolata.service.terminal.keys import Key, Line, help_text, read
 from tavolata.service.terminal.options import options_told
 from tavolata.service.terminal.screen import (
     BOARD_COLUMNS,
+    Choice,
     Drawn,
     Room,
     Screen,
-    drawing_of,
     help_of,
     screen_of,
 )
@@ -32,6 +32,7 @@ from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, table_pb2, view_pb2
 
 _REMEMBERED = 12  # messages that A tells again
 _HEARD = 100  # messages since the reader's last choice that B tells
+_EXPLAINED = 64  # actions that the server explains at once
 _FRESH = 4  # messages within which what one holds is not told twice
 
 
@@ -130,7 +131,7 @@ class Session:
     def _ask(self, view: view_pb2.View) -> None:
         self._choosing.begin_turn(view, self.room)
         if self._draws:
-            self._voice.say(self._drawn(view))
+            self._voice.say(self._drawn(view, explained=False))
         parts = ["Your turn.", self.screen.ask(view, self.room)]
         holding = self.screen.holding(view, self.room)
         told = any(holding in each for each in list(self._said)[-_FRESH:])
@@ -185,7 +186,7 @@ class Session:
             case Key.TABLE:
                 return screen.on_table(view, room)
             case Key.DRAW:
-                return self._drawn(view)
+                return self._drawn(view, explained=True)
             case Key.LED:
                 return screen.led(view, room)
             case Key.RULES:
@@ -199,16 +200,18 @@ class Session:
             case _:
                 return screen.last_trick(view, room) or self._since()
 
-    def _drawn(self, view: view_pb2.View) -> str:
+    def _drawn(self, view: view_pb2.View, *, explained: bool) -> str:
         """The board drawn, or why not."""
         columns = self._voice.columns
-        drawing = drawing_of(self.screen, view)
-        if drawing and columns is not None and columns < BOARD_COLUMNS:
+        if not isinstance(self.screen, Drawn):
+            return "This game has no board to draw."
+        if columns is not None and columns < BOARD_COLUMNS:
             return (
                 f"The board needs {BOARD_COLUMNS} columns and the terminal has {columns}. "
                 "C tells the tables in words."
             )
-        return drawing or "This game has no board to draw."
+        drawing = self.screen.drawing(view)
+        return f"{drawing}\n{self.screen.legend(view)}" if explained else drawing
 
     def _draw_always(self, answer: str, view: view_pb2.View) -> None:
         if not isinstance(self.screen, Drawn) or answer.casefold() not in ("on", "off"):
@@ -348,12 +351,14 @@ class Session:
         if not choices:
             self._voice.say("Everything you have is allowed now.")
             return
-        explanations = await self.seat.explain([choice.action for choice in choices[:64]])
-        rules: dict[str, list[str]] = {}
+        choices = choices[:_EXPLAINED]
+        explanations = await self.seat.explain([choice.action for choice in choices])
+        rules: dict[str, list[Choice]] = {}
         for choice, explanation in zip(choices, explanations, strict=True):
             reason = "" if explanation.legal else explanation.rule_id
-            rules.setdefault(reason, []).append(choice.name)
-        for rule_id, names in rules.items():
+            rules.setdefault(reason, []).append(choice)
+        for rule_id, forbidden in rules.items():
+            names = clauses(forbidden)
             self._voice.say(self._because(rule_id, names, explanations[0].text))
 
     def _because(self, rule_id: str, names: list[str], text: str) -> str:

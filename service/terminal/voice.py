@@ -44,6 +44,8 @@ class Voice:
         if not message:
             return
         text = self._wrapped(message) if self._terminal else message
+        if self._terminal and tone is Tone.TURN:
+            self._out.write("\n")  # what one is asked stands out without colours too
         if self._coloured and tone.value:
             text = f"\x1b[{tone.value}m{text}\x1b[0m"
         self._out.write(text + "\n")

@@ -11,7 +11,6 @@ import pytest
 from tavolata.client import Connection, RetryPolicy, connect
 from tavolata.service.terminal.cafe_board import Board, guest, guests
 from tavolata.service.terminal.games import cafe_international as screen
-from tavolata.service.terminal.screen import drawing_of, screen_of
 from tavolata.service.terminal.voice import Voice
 from tavolata.v1 import cafe_international_pb2 as pb
 from tavolata.v1 import game_pb2, score_pb2, view_pb2
@@ -196,7 +195,7 @@ def test_choices_are_the_legal_actions_and_then_what_is_not_allowed(desk: Desk) 
         *(f"seat spain_man {chair}" for chair in (24, 25, 29)),
         *(f"seat cuba_man {chair}" for chair in (26, 30, 31, 34, 36, 37, 40)),
     ]
-    assert choices[3].name == "Spain man on chair 24, after which the guest on chair 24 is alone"
+    assert choices[3].name == "Spain man on chair 24, alone"
 
 
 def test_what_a_forbidden_chair_would_break_is_said(desk: Desk) -> None:
@@ -282,7 +281,28 @@ async def test_a_narrow_terminal_is_told_that_the_board_does_not_fit(
     )
 
 
-def test_only_games_with_a_board_are_drawn() -> None:
-    empty = view_pb2.View(game=game_pb2.GameView(cafe_international=view_with()))
-    assert "[AF1]" in drawing_of(screen_of("cafe_international"), empty)
-    assert drawing_of(screen_of("mino_dice"), empty) == ""
+async def test_why_groups_chairs_and_asks_about_no_more_than_the_server_explains(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[game_pb2.Action] = []
+
+    async def explain(actions: list[game_pb2.Action]) -> list[view_pb2.ActionExplanation]:
+        asked.extend(actions)
+        return [view_pb2.ActionExplanation(action=each, rule_id="CI-7") for each in actions]
+
+    view = at_table_6()
+    hand = view.game.cafe_international.seats[0].hand
+    nations = ("china", "cuba", "france", "germany", "india", "italy", "russia", "turkey", "usa")
+    hand.extend(kind(f"{each}_woman") for each in nations)
+    desk.turn(view)
+    monkeypatch.setattr(desk.seat, "explain", explain)
+    said = await desk.said("w")
+    assert len(asked) == 64 < len(screen.choices(view, desk.session.room)) - 3
+    assert said.startswith("Not allowed now: Spain man on chair 24, 25 or 29, alone; Cuba man on ")
+    assert said.count("Cuba woman on chair") == 1
+
+
+async def test_only_games_with_a_board_are_drawn(server: Connection, desk: Desk) -> None:
+    assert "ITw a woman of Italy" in await desk.said("d")
+    dice = Desk(server, at_table_6(), table_of("mino_dice"))
+    assert await dice.said("d") == "This game has no board to draw."

@@ -27,7 +27,7 @@ from tavolata.v1 import game_pb2, view_pb2
 _BEST = 3  # seats that are suggested where there are too many to be told
 HELP = {
     Key.TABLE: "the tables with guests and free chairs, the bar, and what the others hold.",
-    Key.NUMBER: "up to 24, the table with that number; 25 to 68, that chair.",
+    Key.NUMBER: "the table with that number, up to 24; greater ones, up to 68: that chair.",
     Key.DRAW: "the board drawn. D on: drawn whenever it is your turn; D off: no longer.",
     Key.LED: "what this turn still has to mend.",
     Key.LIST: "your guests, with where each of them may go.",
@@ -215,10 +215,18 @@ def _fitting(view: view_pb2.View, board: Board) -> list[Choice]:
 
 
 def _forbidden(value: Guest, chair: int, wrong: Sequence[str]) -> Choice:
-    name = f"{guest(value)} on chair {chair}"
-    after = f", after which {listed(wrong)}" if wrong else ""
-    short = f"{guest(value)} {chair}".casefold()
-    return Choice(name + after, short, _seat(value, chair), is_held=False)
+    if list(wrong) == [f"the guest on chair {chair} is alone"]:
+        after = ", alone"
+    else:
+        after = f", after which {listed(wrong)}" if wrong else ""
+    return Choice(
+        f"{guest(value)} on chair {chair}{after}",
+        f"{guest(value)} {chair}".casefold(),
+        _seat(value, chair),
+        is_held=False,
+        among=f"{guest(value)} on chair {{}}{after}",
+        item=str(chair),
+    )
 
 
 def _seat(value: pb.CafeInternationalGuest.ValueType, chair: int) -> game_pb2.Action:
@@ -351,6 +359,11 @@ def drawing(view: view_pb2.View) -> str:
     return Board(view.game.cafe_international).drawing()
 
 
+def legend(view: view_pb2.View) -> str:
+    """What the drawing shows."""
+    return Board(view.game.cafe_international).legend()
+
+
 def led(view: view_pb2.View, room: Room) -> str:
     """See Screen. What this turn still has to mend."""
     game = view.game.cafe_international
@@ -358,7 +371,7 @@ def led(view: view_pb2.View, room: Room) -> str:
         return "Nothing has to be mended."
     seated = listed(f"{guest(each.guest)} on chair {each.chair}" for each in game.seated_now)
     wrong = Board(game).to_mend(each.chair for each in game.seated_now)
-    end = f"{capital(listed(wrong))}." if wrong else "Nothing has to be mended."
+    end = f"{capital(listed(wrong))}." if wrong else "Nothing is wrong: you may stop."
     return f"Seated in this turn: {seated}. {end}"
 
 
