@@ -92,6 +92,7 @@ class WatchHub:
         if self.stopped.is_set():
             raise refuse.shutting_down()
         table, viewer = await self._playing.viewer(table_id, token)
+        refuse.unless_rules(table)
         last = table.durable_events
         if after is not None and after > last:
             raise refuse.event_out_of_range(after, last)

@@ -183,6 +183,9 @@ class WorkLoop:
                 log.exception("work.not_loaded", table_id=table_id)
                 await self._give_up(table_id, "fault")
                 continue
+            if table.rules is None:
+                await self._give_up(table_id, "RULES_VERSION")
+                continue
             if table_id in self._still:
                 self._still.discard(table_id)
                 if table.state == PLAYING and limits_us(table) != (None, None):

@@ -44,6 +44,7 @@ from tavolata.v1.table_pb2 import SeatControl
 BY_PERSON = DecisionMaker.DECISION_MAKER_PERSON
 BY_AI = DecisionMaker.DECISION_MAKER_AI
 BY_STAND_IN = DecisionMaker.DECISION_MAKER_STAND_IN
+OUTCOME = "outcome"  # in the body of the entry that ended a table
 
 
 def apply(table: Table, entry: Entry) -> None:
@@ -56,6 +57,8 @@ def record(table: Table, entry: Entry) -> None:
     """Keep an entry that has been carried out, and what its request came to."""
     table.entries.append(entry)
     table.event_ends.append(len(table.happenings))
+    if entry.body and OUTCOME in entry.body:
+        table.outcome = entry.body[OUTCOME]
     if entry.request_id:
         token = bytes.fromhex(entry.body["token"]) if entry.body and "token" in entry.body else b""
         table.requests[entry.scope, entry.request_id] = Recorded(
@@ -149,6 +152,8 @@ def _started(table: Table, entry: Entry) -> None:
     seats = [seat_message(seat) for seat in table.seats]
     table.state, table.started_us, table.opened_us = PLAYING, entry.time_us, entry.time_us
     _tell(table, entry, TableEvent(match_started=event_pb2.MatchStarted(seats=seats)))
+    if table.rules is None:
+        return
     table.match = Match(table.game, seed_of(table), commitment=setup.commitment.hex())
     _tell_match(table, entry, 0, 0)
 
@@ -167,6 +172,9 @@ def seed_of(table: Table) -> bytes:
 
 def _played(table: Table, entry: Entry) -> None:
     """A seat's action. RulesError leaves everything as it was."""
+    if table.rules is None:
+        _played_elsewhere(table, entry)
+        return
     match, seat = _match(table), table.seats[entry.slot]
     turn, before = match.turn, match.event_count
     elapsed = elapsed_us(table, seat, entry.time_us)
@@ -182,6 +190,32 @@ def _played(table: Table, entry: Entry) -> None:
     if match.turn != turn:
         table.opened_us = entry.time_us
     _tell_match(table, entry, before, turn)
+
+
+def _played_elsewhere(table: Table, entry: Entry) -> None:
+    """What can be known of an action without the rules: who sits there, and whether it was the
+    last."""
+    seat = table.seats[entry.slot]
+    if entry.maker == BY_PERSON and seat.control != OCCUPANT:
+        _take_back(table, entry, seat, entry.turn)
+    elif entry.maker == BY_STAND_IN and seat.control != RESIGNED:
+        seat.stand_in_decisions += 1
+    if OUTCOME in (entry.body or {}):
+        table.state, table.ended_us = FINISHED, entry.time_us
+
+
+def conclude(table: Table, entry: Entry) -> None:
+    """Keep in the entry that ended a table what can't be told later without its rules."""
+    if table.rules is None:
+        return
+    outcome: dict[str, object] = {"last_event": len(table.happenings)}
+    if table.match is not None:
+        outcome["final_hash"] = table.match.hash.hex()
+    if table.state == FINISHED:
+        result = result_message(table)
+        outcome["result"] = MessageToDict(result, preserving_proto_field_name=True)
+    entry.body = {**(entry.body or {}), OUTCOME: outcome}
+    table.outcome = outcome
 
 
 def _tell_search(table: Table, entry: Entry, turn: int) -> None:

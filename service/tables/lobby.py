@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from google.protobuf.json_format import MessageToDict
 
@@ -244,7 +244,8 @@ class Lobby:
             refuse.unless_over(table)
             return draft("aborted", owner.slot)
 
-        return (await self._tables.change(_change_of(request, token), decide))[0]
+        change = replace(_change_of(request, token), without_rules=True)
+        return (await self._tables.change(change, decide))[0]
 
 
 def _joining(table: Table, caller: Caller | None, request: JoinTableRequest, fresh: str) -> Entry:

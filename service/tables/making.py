@@ -6,15 +6,17 @@ from functools import lru_cache
 
 from google.protobuf.json_format import ParseDict
 
+from tavolata.ext.core.errors import SettingError
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.spec import OptionValue
-from tavolata.ext.registry import game_spec
+from tavolata.ext.registry import UnknownGame, game_spec
 from tavolata.service.codecs import codec_of
 from tavolata.service.ports import Entry
+from tavolata.service.refusals import Refused
 from tavolata.service.tables import fairness
 from tavolata.service.tables.apply import apply, record
-from tavolata.service.tables.chain import link
-from tavolata.service.tables.model import AI, OCCUPANT, PERSON, Seat, Setup, Table, Token
+from tavolata.service.tables.chain import hash_after, link
+from tavolata.service.tables.model import AI, OCCUPANT, PERSON, Rules, Seat, Setup, Table, Token
 from tavolata.v1.player_pb2 import AiPlayer
 from tavolata.v1.table_pb2 import TableSettings
 
@@ -44,41 +46,50 @@ def carry_on(table: Table, entry: Entry) -> None:
 
 
 def _check(table: Table, previous: bytes, entry: Entry) -> None:
-    if entry.chain and entry.chain != link(previous, entry, table.match_hash):
+    if table.rules is None or not entry.chain:
+        return  # the match's part of it can't be known
+    if entry.chain != link(previous, entry, hash_after(table, entry)):
         raise DamagedLog(f"entry {entry.number} of table {table.table_id}")
 
 
 def made(table_id: str, entry: Entry) -> Table:
-    """The table that its first entry makes. UnknownGame or SettingError if this program has no such
-    game or option any more; ValueError if its rules have another version."""
+    """The table that its first entry makes, without rules if this program doesn't have those of its
+    version."""
     body = entry.body or {}
-    settings = ParseDict(body["settings"], TableSettings())
-    spec = game_spec(settings.game_id)
-    if spec.rules_version != body["rules_version"]:
-        raise ValueError(
-            f"table {table_id} is played by version {body['rules_version']} of {spec.id}; "
-            f"this program has version {spec.rules_version}"
-        )
-    codec = codec_of(settings.game_id)
-    options = codec.options_from(settings.options)
-    game = _game_of(spec.id, len(body["seats"]), tuple(sorted(options.items())))
+    settings = ParseDict(body["settings"], TableSettings(), ignore_unknown_fields=True)
+    version, seat_count = body["rules_version"], len(body["seats"])
+    rules = _rules(settings, version, seat_count)
     seed, salt = bytes.fromhex(body["server_seed"]), bytes.fromhex(body["salt"])
-    promise = fairness.commitment(
-        table_id=table_id,
-        game_id=spec.id,
-        rules_version=spec.rules_version,
-        seat_count=game.seat_count,
-        options=game.options,
-        server_seed=seed,
-        salt=salt,
-    )
-    setup = Setup(table_id, settings, seed, salt, body["reproducible"], promise, spec.rules_version)
-    table = Table(setup, game, codec, [_planned(n, plan) for n, plan in enumerate(body["seats"])])
+    promise = bytes.fromhex(body.get("commitment", ""))
+    if rules is not None:
+        promise = fairness.commitment(
+            table_id=table_id,
+            game_id=settings.game_id,
+            rules_version=version,
+            seat_count=seat_count,
+            options=rules.game.options,
+            server_seed=seed,
+            salt=salt,
+        )
+    setup = Setup(table_id, settings, seed, salt, body["reproducible"], promise, version)
+    table = Table(setup, rules, [_planned(n, plan) for n, plan in enumerate(body["seats"])])
     table.created_us = entry.time_us
     table.owner = entry.slot
     table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot)
     record(table, entry)
     return table
+
+
+def _rules(settings: TableSettings, version: str, seat_count: int) -> Rules | None:
+    """The rules that a match is pinned to, None if this program has others or none."""
+    try:
+        if game_spec(settings.game_id).rules_version != version:
+            return None
+        codec = codec_of(settings.game_id)
+        options = codec.options_from(settings.options)
+        return Rules(_game_of(settings.game_id, seat_count, tuple(sorted(options.items()))), codec)
+    except (UnknownGame, SettingError, Refused):
+        return None
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
@@ -115,14 +115,21 @@ class Setup:
     rules_version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a table, and their messages."""
+
+    game: Game
+    codec: Codec
+
+
 @dataclass(slots=True, eq=False)
 class Table:
     """A table. `apply` (tables/apply.py) is what changes it; the fields below `settled` belong to
     the running server alone."""
 
     setup: Setup
-    game: Game
-    codec: Codec
+    rules: Rules | None  # None: this program doesn't have the ones that it is played by
     seats: list[Seat]
     owner: int = NO_SEAT
     state: TableState.ValueType = STATE_OPEN
@@ -138,6 +145,7 @@ class Table:
     ended_us: int = 0
     opened_us: int = 0  # when the open decision began
     public_version: int = 0  # changes with anything in the Table message but its last event
+    outcome: dict[str, Any] = field(default_factory=dict)  # of one that is over, see apply.py
 
     # -- of the running server ---------------------------------------------------------------------
     durable_entries: int = 0
@@ -152,6 +160,18 @@ class Table:
     def table_id(self) -> str:
         """The table's id."""
         return self.setup.table_id
+
+    @property
+    def game(self) -> Game:
+        """The rules, which must be there."""
+        assert self.rules is not None  # noqa: S101
+        return self.rules.game
+
+    @property
+    def codec(self) -> Codec:
+        """The messages of the game, whose rules must be there."""
+        assert self.rules is not None  # noqa: S101
+        return self.rules.codec
 
     @property
     def over(self) -> bool:

@@ -130,6 +130,7 @@ class Playing:
         if len(explain) > EXPLAIN_MAX:
             raise invalid_field("explain", f"has {len(explain)} actions", f"at most {EXPLAIN_MAX}")
         table, viewer = await self.viewer(table_id, token)
+        refuse.unless_rules(table)
         match = table.match
         if match is None:
             raise refuse.aborted(table_id) if table.over else refuse.not_started(table_id)

@@ -7,7 +7,7 @@ from google.protobuf.json_format import ParseDict
 from tavolata.service.ports import Entry
 from tavolata.service.replays import replay_message
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import BY_PERSON, effort_of
+from tavolata.service.tables.apply import BY_PERSON, effort_of, seed_of
 from tavolata.service.tables.model import Table
 from tavolata.service.tables.wire import event_messages, stamp
 from tavolata.v1.fairness_pb2 import FairnessProof, Reveal
@@ -19,10 +19,14 @@ from tavolata.v1.table_pb2 import Table as TableMessage
 def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
     """The replay of a settled table, `refuse_replay` having passed; message: the table as it is."""
     setup, match = table.setup, table.match
-    assert match is not None  # noqa: S101
     proof = None
     if setup.settings.reveal != Reveal.REVEAL_NEVER:
-        proof = FairnessProof(server_seed=setup.server_seed, salt=setup.salt, match_seed=match.seed)
+        proof = FairnessProof(
+            server_seed=setup.server_seed, salt=setup.salt, match_seed=seed_of(table)
+        )
+    if match is None:
+        final_hash = bytes.fromhex(table.outcome.get("final_hash", ""))
+        return Replay(table=message, proof=proof, final_hash=final_hash)
     return replay_message(
         message,
         match,
@@ -35,7 +39,7 @@ def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
 
 def refuse_replay(table: Table) -> None:
     """Refused with MATCH_NOT_STARTED or MATCH_LIVE unless the table had a match that is over."""
-    if table.match is None:
+    if not table.started_us:
         raise refuse.not_started(table.table_id)
     if not table.over:
         raise refuse.live(table.table_id)

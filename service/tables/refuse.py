@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tavolata.ext.registry import GAMES, game_spec
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.model import ABORTED, FINISHED, Table
 from tavolata.v1.errors_pb2 import ErrorReason
@@ -167,6 +168,37 @@ def finished(table_id: str) -> Refused:
         ErrorReason.ERROR_REASON_MATCH_FINISHED,
         "the match has been played to its end; GetReplay gives its record",
         {"table_id": table_id},
+    )
+
+
+def damaged(table_id: str) -> Refused:
+    """A log that doesn't give what it gave when it was written."""
+    return Refused(
+        ErrorReason.ERROR_REASON_TABLE_DAMAGED,
+        "the table's record has been altered, or doesn't give what it gave when it was made; it "
+        "can't be shown or played on",
+        {"table_id": table_id},
+    )
+
+
+def unless_rules(table: Table) -> None:
+    """Refuse what isn't possible without the rules that the table is played by."""
+    if table.rules is not None:
+        return
+    setup = table.setup
+    spec = GAMES.get(setup.settings.game_id)
+    here = "" if spec is None else game_spec(setup.settings.game_id).rules_version
+    raise Refused(
+        ErrorReason.ERROR_REASON_RULES_VERSION,
+        f"the table is played by version {setup.rules_version} of {setup.settings.game_id}, and "
+        f"this server has {f'version {here}' if here else 'no such game'}; possible are GetTable, "
+        "AbortMatch and, once it is over, GetReplay",
+        {
+            "table_id": table.table_id,
+            "game_id": setup.settings.game_id,
+            "rules_version": setup.rules_version,
+            "allowed": here,
+        },
     )
 
 

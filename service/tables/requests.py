@@ -26,12 +26,14 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A request that changes a table. digest: of its content; token: as sent, None if none."""
+    """A request that changes a table. digest: of its content; token: as sent, None if none;
+    without_rules: whether it is possible without the rules that the table is played by."""
 
     table_id: str
     token: str | None
     request_id: str
     digest: bytes
+    without_rules: bool = False
 
 
 def digest_of(*parts: bytes) -> bytes:

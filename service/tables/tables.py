@@ -34,11 +34,11 @@ from tavolata.service.ports import (
 )
 from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import apply
-from tavolata.service.tables.chain import link
+from tavolata.service.tables.apply import apply, conclude
+from tavolata.service.tables.chain import WITHOUT_RULES, hash_after, link
 from tavolata.service.tables.clocks import limits_us
 from tavolata.service.tables.following import LastNumbers
-from tavolata.service.tables.making import carry_on, made, rebuild
+from tavolata.service.tables.making import DamagedLog, carry_on, made, rebuild
 from tavolata.service.tables.model import (
     NO_SEAT,
     PARKED,
@@ -162,6 +162,12 @@ class Tables:
             return await asyncio.shield(loading)
         except StoreError as error:
             raise refuse.store_unavailable() from error
+        except DamagedLog as error:
+            raise self._damaged(table_id, error) from error
+
+    def _damaged(self, table_id: str, error: DamagedLog) -> Refused:
+        log.error("table.damaged", table_id=table_id, error=str(error))
+        return refuse.damaged(table_id)
 
     async def _read(self, table_id: str) -> Table | None:
         stored = await self.store.load(table_id)
@@ -169,7 +175,8 @@ class Tables:
             return None
         table = rebuild(table_id, stored.entries)
         table.durable_entries = len(table.entries)
-        clocked = table.state == PLAYING and limits_us(table) != (None, None)
+        clocked = table.match is not None and limits_us(table) != (None, None)
+        clocked = clocked and table.state == PLAYING
         stood_still = clocked and self.work is not None and await self.work.rouse(table_id)
         self._tables[table_id] = table
         if stood_still:
@@ -195,6 +202,8 @@ class Tables:
             await self._catch_up(table)
         except StoreError as error:
             raise refuse.store_unavailable() from error
+        except DamagedLog as error:
+            raise self._damaged(table.table_id, error) from error
         return True
 
     async def _catch_up(self, table: Table) -> None:
@@ -347,6 +356,8 @@ class Tables:
             if recorded.digest != change.digest:
                 raise refuse.request_id_reused(change.request_id)
             return recorded
+        if not change.without_rules:
+            refuse.unless_rules(table)
         entry = decide(table, caller)
         entry.request_id, entry.scope, entry.digest = change.request_id, scope, change.digest
         try:
@@ -371,7 +382,11 @@ class Tables:
         entry.time_us = self.clock.now_us()
         apply(table, entry)
         summary = None
+        if table.rules is None:
+            entry.body = {**(entry.body or {}), WITHOUT_RULES: True}
         if table.state != state:
+            if table.over:
+                conclude(table, entry)
             summary = self._summary(table)
             if state == STATE_OPEN and table.state == PLAYING and self.work is not None:
                 summary.claimant = self.work.server_id
@@ -404,6 +419,7 @@ class Tables:
         """Make a table by its first entry; None if its request id has made one before."""
         entry.number, entry.time_us = 1, self.clock.now_us()
         table = made(table_id, entry)
+        entry.body = {**(entry.body or {}), "commitment": table.setup.commitment.hex()}
         self._tables[table_id] = table
         table.used_at = self.clock.monotonic()
         summary = self._summary(table)
@@ -419,7 +435,7 @@ class Tables:
     def _submit(
         self, table: Table, entry: Entry, previous: bytes, summary: Summary | None, epoch: int
     ) -> None:
-        entry.chain = link(previous, entry, table.match_hash)
+        entry.chain = link(previous, entry, hash_after(table, entry))
         flight = table.in_flight = Flight()
         append = Append(table.table_id, entry, summary, previous, epoch)
         self._committer.submit(append, partial(self._settle, table, append, flight))

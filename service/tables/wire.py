@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from tavolata.ext.core.match import Match
@@ -52,6 +53,8 @@ def nonce_message(slot: int, nonce: bytes) -> Nonce:
 def result_message(table: Table) -> MatchResult:
     """The result of a match that is over."""
     match = table.match
+    if match is None and "result" in table.outcome:
+        return ParseDict(table.outcome["result"], MatchResult(), ignore_unknown_fields=True)
     assert match is not None  # noqa: S101
     rows = zip(table.seats, match.totals(), match.placement(), strict=True)
     return MatchResult(
@@ -84,7 +87,7 @@ def table_message(table: Table, expires_us: int) -> TableMessage:
             nonces=[nonce_message(slot, nonce) for slot, nonce in table.nonces],
             reproducible=setup.reproducible,
         ),
-        last_event=len(table.happenings),
+        last_event=last_event(table),
         create_time=stamp(table.created_us),
     )
     if table.started_us:
@@ -93,9 +96,17 @@ def table_message(table: Table, expires_us: int) -> TableMessage:
         made.end_time.CopyFrom(stamp(table.ended_us))
     if expires_us:
         made.expire_time.CopyFrom(stamp(expires_us))
-    if table.state == FINISHED:
+    if table.state == FINISHED and (table.rules is not None or "result" in table.outcome):
         made.result.CopyFrom(result_message(table))
     return made
+
+
+def last_event(table: Table) -> int:
+    """Number of the last event; without the table's rules, and before its end, of those that are
+    known."""
+    if table.rules is None:
+        return int(table.outcome.get("last_event", len(table.happenings)))
+    return len(table.happenings)
 
 
 def event_messages(table: Table, viewer: int, after: int, until: int) -> list[Event]:

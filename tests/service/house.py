@@ -19,6 +19,7 @@ from tavolata.service import settings
 from tavolata.service.server import Server
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.player_pb2 import AiPlayer
+from tavolata.v1.replay_pb2 import Replay
 from tavolata.v1.table_pb2 import CallerSeat, OpenSeat, SeatPlan, Table, TableSettings
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
 from tavolata.v1.view_pb2 import View
@@ -195,6 +196,11 @@ class House:
         request = pb.GetViewRequest(table_id=table_id)
         return (await self.stub.GetView(request, metadata=bearer(token))).view
 
+    async def replay(self, table_id: str, token: str | None = None) -> Replay:
+        """The record of a match that is over."""
+        request = pb.GetReplayRequest(table_id=table_id)
+        return (await self.stub.GetReplay(request, metadata=bearer(token))).replay
+
     async def play(
         self,
         table_id: str,
@@ -253,6 +259,14 @@ class House:
                 turns.add(view.turn)
                 await self.play(table_id, token, view)
         return len(turns)
+
+    def execute(self, statement: str) -> None:
+        """Change the file behind the back of a server that isn't there."""
+        connection = apsw.Connection(str(self.db))
+        try:
+            connection.execute(statement)
+        finally:
+            connection.close()
 
     def rows(self, query: str, *bindings: Any) -> list[Any]:
         """What is in the file now."""

@@ -13,7 +13,7 @@ from tavolata.service.bus import LocalBus
 from tavolata.service.ports import Bus, Hint
 from tavolata.service.refusals import Refused
 from tavolata.service.server import Core
-from tavolata.service.tables.making import DamagedLog
+from tavolata.service.tables.making import DamagedLog, rebuild
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import Event
 from tavolata.v1.table_pb2 import SeatPlan, TableSettings, TableState
@@ -204,5 +204,8 @@ async def test_a_log_that_was_altered_is_not_played_on(deaf: Pair) -> None:
     kept = deaf.store.logs[table_id]
     altered = next(each for each in kept if each.kind == "played")
     altered.time_us += 1
-    with pytest.raises(DamagedLog, match=f"entry {altered.number} "):
+    with pytest.raises(Refused) as damaged:
         await second.tables.settled(table_id)
+    assert damaged.value.reason_name == "TABLE_DAMAGED"
+    with pytest.raises(DamagedLog, match=f"entry {altered.number} "):
+        rebuild(table_id, kept)

@@ -120,6 +120,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION. The match has been played to its end. Metadata: `table_id`."""
     ERROR_REASON_MATCH_ABORTED: _ErrorReason.ValueType  # 104
     """FAILED_PRECONDITION. The match has been aborted. Metadata: `table_id`."""
+    ERROR_REASON_RULES_VERSION: _ErrorReason.ValueType  # 105
+    """FAILED_PRECONDITION. The table is played by a version of the rules that the server doesn't have: it
+    was made by another version of the program. GetTable works, GetReplay too once the table is over
+    (without entries), and AbortMatch. Metadata: `table_id`, `game_id`, `rules_version` (the table's),
+    `allowed` (the server's; empty: it has no such game).
+    """
+    ERROR_REASON_TABLE_DAMAGED: _ErrorReason.ValueType  # 106
+    """DATA_LOSS. The record of the table has been altered, or doesn't give what it gave when it was made.
+    It can't be shown or played on. Metadata: `table_id`.
+    """
     ERROR_REASON_EVENT_OUT_OF_RANGE: _ErrorReason.ValueType  # 120
     """OUT_OF_RANGE. `after_event` is greater than the number of the last event. Metadata:
     `after_event`, `last_event`.
@@ -254,6 +264,16 @@ ERROR_REASON_MATCH_FINISHED: ErrorReason.ValueType  # 103
 """FAILED_PRECONDITION. The match has been played to its end. Metadata: `table_id`."""
 ERROR_REASON_MATCH_ABORTED: ErrorReason.ValueType  # 104
 """FAILED_PRECONDITION. The match has been aborted. Metadata: `table_id`."""
+ERROR_REASON_RULES_VERSION: ErrorReason.ValueType  # 105
+"""FAILED_PRECONDITION. The table is played by a version of the rules that the server doesn't have: it
+was made by another version of the program. GetTable works, GetReplay too once the table is over
+(without entries), and AbortMatch. Metadata: `table_id`, `game_id`, `rules_version` (the table's),
+`allowed` (the server's; empty: it has no such game).
+"""
+ERROR_REASON_TABLE_DAMAGED: ErrorReason.ValueType  # 106
+"""DATA_LOSS. The record of the table has been altered, or doesn't give what it gave when it was made.
+It can't be shown or played on. Metadata: `table_id`.
+"""
 ERROR_REASON_EVENT_OUT_OF_RANGE: ErrorReason.ValueType  # 120
 """OUT_OF_RANGE. `after_event` is greater than the number of the last event. Metadata:
 `after_event`, `last_event`.

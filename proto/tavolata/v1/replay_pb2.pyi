@@ -83,7 +83,8 @@ class Replay(_message.Message):
     @_builtins.property
     def entries(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplayEntry]:
         """Everything that happened, in order. Chance outcomes and decisions stand before the events that they
-        caused.
+        caused. Empty: the server doesn't have the version of the rules that the match was played by; what
+        else is here is as it was told at the end.
         """
 
     def __init__(

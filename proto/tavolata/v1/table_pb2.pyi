@@ -149,7 +149,9 @@ class Table(_message.Message):
     owner_seat: _builtins.int
     """The seat of the table's owner. Absent: the owner has no seat."""
     last_event: _builtins.int
-    """Number of the last event. 0: none yet."""
+    """Number of the last event. 0: none yet. On a server that doesn't have the table's version of the
+    rules, and before the end: of the events that don't belong to the game.
+    """
     @_builtins.property
     def settings(self) -> Global___TableSettings:
         """What the table was made with; defaults are filled in."""
