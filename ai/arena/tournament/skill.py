@@ -116,7 +116,7 @@ def _jackknife(
     matches: Sequence[Placed], deals: Ints, orders: Sequence[Ints], present: Sequence[int]
 ) -> Floats:
     """Half widths of the 95 % intervals of mu from the matches in the orders; infinite with one
-    deal."""
+    deal, or with deals that are all alike."""
     numbers = np.zeros_like(deals)
     numbers[orders[0]] = np.unique(deals[orders[0]], return_inverse=True)[1]
     folds = min(FOLDS, int(numbers.max()) + 1)
@@ -136,7 +136,8 @@ def _jackknife(
     )
     squares = ((runs - runs.mean(axis=0)) ** 2).sum(axis=0)
     half: Floats = student(folds - 1) * np.sqrt((folds - 1) / folds * squares)
-    return half
+    # Deals that are all alike do not show how far others may be from them.
+    return np.where(half > 1e-9, half, inf)
 
 
 def interchangeable(matches: Sequence[Placed], present: Sequence[int]) -> Iterator[list[int]]:

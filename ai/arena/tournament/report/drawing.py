@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tavolata.ai.arena.tournament.estimates import Estimate
 from tavolata.ai.arena.tournament.report.ink import PAPER, SERIES, short
@@ -53,8 +53,10 @@ def logarithmic(ax: Axes) -> None:
     """A logarithmic horizontal axis with plain numbers, also where it spans less than a decade."""
     ax.set_xscale("log")
     low, high = ax.get_xlim()
+    if 3 * low < high < 300 * low:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(_plain))
-    ax.xaxis.set_minor_formatter(FuncFormatter(_plain) if high < 8 * low else NullFormatter())
+    ax.xaxis.set_minor_formatter(FuncFormatter(_plain) if high <= 3 * low else NullFormatter())
 
 
 def _plain(value: float, _: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -119,6 +120,7 @@ def convergence(summary: Summary) -> str:
         figure = Figure((WIDTH, max(3.4, 1.2 + 0.27 * len(labels))), layout="constrained")
         ax = figure.subplots()
         ends = [_settling(ax, summary, number, label) for number, label in enumerate(labels)]
+        _hold_the_end(ax, summary)
         logarithmic(ax)
         ax.set_xlabel("deals played (logarithmic)")
         ax.set_ylabel("rating (Elo points), 95 % band")
@@ -149,6 +151,15 @@ def _settling(ax: Axes, summary: Summary, number: int, label: str) -> tuple[floa
         ls=dash,
     )
     return steps[-1][0], steps[-1][1].value
+
+
+def _hold_the_end(ax: Axes, summary: Summary) -> None:
+    """Heights for all values and the last intervals; the first few deals may say anything."""
+    values = [one.value for step in summary.convergence for one in step.elo.values()]
+    for one in summary.convergence[-1].elo.values():
+        values += [bound for bound in (one.low, one.high) if np.isfinite(bound)]
+    room = 0.08 * (max(values) - min(values)) or 1.0
+    ax.set_ylim(min(values) - room, max(values) + room)
 
 
 def _name_ends(ax: Axes, labels: Sequence[str], ends: Sequence[tuple[float, float]]) -> None:
@@ -203,13 +214,26 @@ def strength_and_time(summary: Summary) -> str:
         return ink.as_svg(figure)
 
 
-FIGURES: dict[str, Callable[..., str]] = {
+def as_svgs(summary: Summary) -> dict[str, str]:
+    """Every plot as a file of its own for light paper: file name to SVG text."""
+    if not summary.matches:
+        return {}
+    made = {f"{name}.svg": plot(summary) for name, plot in WHOLE.items() if name != "crosstable"}
+    made["crosstable.svg"] = crosstable(summary.crosstable)
+    for number, part in enumerate(summary.contests, 1):
+        stem = f"{number}-{re.sub(r'[^A-Za-z0-9_-]+', '-', part.contest.name)}"
+        made[f"{stem}-crosstable.svg"] = crosstable(part.crosstable)
+        made[f"{stem}-places.svg"] = game_figures.places(part)
+        made[f"{stem}-totals.svg"] = game_figures.totals(part)
+    return made
+
+
+WHOLE: dict[str, Callable[..., str]] = {
     "ratings": ratings,
     "crosstable": crosstable,
-    "times": times,
     "convergence": convergence,
+    "times": times,
     "strength_and_time": strength_and_time,
-    "places": game_figures.places,
     "seats": game_figures.seats,
-    "totals": game_figures.totals,
 }
+FIGURES = WHOLE | {"places": game_figures.places, "totals": game_figures.totals}

@@ -16,6 +16,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from tavolata.ai.arena.tournament.report.words import label as printable
+
 # name: on light paper, on dark paper. After Okabe and Ito, with the lightness moved where a colour
 # would be too faint on its paper.
 COLOURS = {
@@ -108,5 +110,5 @@ def series(number: int) -> tuple[str, str, Any]:
 
 def short(label: str, length: int = LABEL_MAX) -> str:
     """A label that fits beside an axis, or above one that is so many letters wide."""
-    text = " ".join(label.split())
+    text = printable(label)
     return text if len(text) <= length else text[: length - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -48,6 +48,7 @@ def html(summary: Summary, title: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "label": words.label,
         "number": words.number,
         "interval": words.interval,
         "percent": words.percent,
@@ -64,6 +65,8 @@ def html(summary: Summary, title: str) -> str:
         title=title,
         summary=summary,
         ranks=words.ranks,
+        count=words.count,
+        played=words.played,
         style=Markup(_style()),  # noqa: S704 # our own text, nothing of the summary
         figure=figure,
     )

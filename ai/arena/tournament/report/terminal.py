@@ -30,7 +30,7 @@ def terminal(summary: Summary, console: Console) -> None:
     if not summary.matches:
         console.print("No match has been played yet.")
         return
-    title = f"{summary.matches:,} matches over {summary.deals:,} deals"
+    title = words.played(summary.matches, summary.deals)
     console.print(standings_table(summary.standings, title))
     console.print(ABOUT, style="dim")
     if len(summary.standings) > 1:
@@ -88,8 +88,8 @@ def contest_table(summary: ContestSummary) -> Table:
     contest = summary.contest
     best = "low totals win" if summary.low_wins else "high totals win"
     title = (
-        f"{words.label(contest.name)}: {contest.seats} seats, {summary.matches:,} matches over "
-        f"{summary.deals:,} deals, {best}"
+        f"{words.label(contest.name)}: {contest.seats} seats, "
+        f"{words.played(summary.matches, summary.deals)}, {best}"
     )
     table = _table(
         title,

@@ -38,6 +38,16 @@ def percent_interval(estimate: Estimate, digits: int = 1) -> str:
     return f"{100 * estimate.low:.{digits}f} to {100 * estimate.high:.{digits}f} %"
 
 
+def count(number: int, one: str, many: str) -> str:
+    """``1 match``, ``1,200 matches``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def played(matches: int, deals: int) -> str:
+    """``40 matches over 10 deals``."""
+    return f"{count(matches, 'match', 'matches')} over {count(deals, 'deal', 'deals')}"
+
+
 def milliseconds(value: float | None) -> str:
     """A duration with three digits that count."""
     if value is None:
@@ -54,7 +64,8 @@ def ranks(rank: int, low: int, high: int) -> str:
 
 
 def label(text: str) -> str:
-    """A label without anything a terminal would obey: what does not print is shown as ``\\x1b``."""
+    """A label without anything that a terminal or a page would obey, or that XML forbids: what does
+    not print is shown as ``\\x1b``."""
     return "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text
     )

@@ -35,6 +35,7 @@ NASTY = (
     "$x_{2}$ [bold]--> ]]>",
     "two\nlines \x1b[31m & \u202e",
 )
+SHOWN = r"two\nlines \x1b[31m & \u202e"  # how the last is written where it could do harm
 FETCHING = {"script", "link", "img", "iframe", "object", "embed", "base", "image"}
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
@@ -213,7 +214,7 @@ def test_labels_are_text_and_nothing_else(nasty_page: str) -> None:
     assert "<script" not in nasty_page.lower()
     assert {tag for tag, _ in reader.tags}.isdisjoint({"i", "u", "s", "script"})
     text = "".join(reader.text)
-    for label in (*NASTY[:3], "<script>title</script>", "<i>a & b</i>", "<u> = <s>"):
+    for label in (*NASTY[:3], SHOWN, "<script>title</script>", "<i>a & b</i>", "<u> = <s>"):
         assert label in text
 
 
@@ -230,7 +231,8 @@ def test_a_summary_with_gaps_makes_a_page_and_a_table(case: str) -> None:
         assert "No match has been played yet" in text
         assert not svgs(page)
     else:
-        assert f"{summary.matches} matches" in text
+        deals = "1 match over 1 deal" if summary.matches == 1 else f"{summary.matches} matches over"
+        assert deals in text
     if case == "two worlds":
         assert "Not everybody" in page
         assert "Not everybody" in text
@@ -272,6 +274,17 @@ def test_every_plot_is_xml_with_a_name_for_each_axis(real: Summary, real_page: s
         assert all(unit in text for unit in units), (name, text)
 
 
+def test_every_plot_is_a_file_of_its_own(nasty: Summary) -> None:
+    files = report.as_svgs(nasty)
+    assert len(files) == 6 + 3
+    assert "1--i-a-b-i--places.svg" in files
+    for name, text in files.items():
+        assert re.fullmatch(r"[a-zA-Z0-9_-]+\.svg", name)
+        assert ElementTree.fromstring(text).tag.endswith("svg")  # noqa: S314 # we made it
+        assert "var(" not in text
+    assert report.as_svgs(edge_cases()["nothing"]) == {}
+
+
 def test_equal_summaries_give_equal_texts_without_a_date(nasty: Summary, nasty_page: str) -> None:
     assert report.html(nasty, "<script>title</script>") == nasty_page
     assert report.as_json(nasty) == report.as_json(nasty)
@@ -282,7 +295,7 @@ def test_a_label_commands_no_terminal(nasty: Summary) -> None:
     text = printed(nasty)
     assert "\x1b" not in text
     assert "\u202e" not in text
-    assert r"two\nlines \x1b[31m & \u202e" in text
+    assert SHOWN in text
     assert "[bold]" in text
     assert NASTY[0] in text
 

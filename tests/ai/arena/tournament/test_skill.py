@@ -86,6 +86,13 @@ def test_pairing_by_deal_makes_its_intervals_narrower() -> None:
     assert paired < 0.9 * torn
 
 
+def test_deals_that_are_all_alike_do_not_make_an_interval_of_no_width() -> None:
+    found = rated(
+        tournament("ab", 8, lambda seated, *_: [1 + (one == "b") for one in seated]), "ab"
+    )
+    assert all(one.mu.high - one.mu.low > 0.5 for one in found.values())
+
+
 def test_who_only_plays_against_itself_is_not_rated() -> None:
     plan = MatchPlan(0, 0, 0, 0, 0, 0, ("a", "a"))
     assert skills(gather(field("ab", 2), [placed(plan, (1, 2))])) == {}
