@@ -26,7 +26,8 @@ _CALL_S = 10.0  # somebody is waiting
 class Place:
     """Which server and table; empty or None: a server of one's own, a new table.
 
-    tls_ca: PEM file with the certificates to trust; None: those that gRPC brings.
+    tls_ca: PEM file with the certificates to trust; None: those that gRPC brings. is_watched: the
+    table is looked at and no seat taken.
     """
 
     server: str
@@ -36,6 +37,7 @@ class Place:
     token: str
     tls: bool = False
     tls_ca: Path | None = None
+    is_watched: bool = False
 
     @property
     def lasting(self) -> str:
@@ -73,6 +75,9 @@ def play(
         typer.Option(help="File of your own server, to come back later. Default: a temporary one."),
     ] = None,
     join: Annotated[str, typer.Option("--join", help="Id of a table to join.")] = "",
+    watch: Annotated[
+        str, typer.Option("--watch", help="Id of a table to watch, without a seat at it.")
+    ] = "",
     seat: Annotated[int | None, typer.Option(help="Seat to take when joining.")] = None,
     token: Annotated[str, typer.Option(help="Token of your seat, to come back to it.")] = "",
     name: Annotated[str, typer.Option(help="Your name at the table.")] = "",
@@ -93,7 +98,8 @@ def play(
 ) -> None:
     """Play at the terminal, in plain lines that a screen reader can follow.
 
-    Makes a table, with AI players in the seats that are not for people, or joins one by its id.
+    Makes a table, with AI players in the seats that are not for people, or joins or watches one by
+    its id.
     """
     # gRPC reads it when it is imported: its own log would stand between the lines of the game.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -106,6 +112,10 @@ def play(
         raise typer.BadParameter("--db is for a server of your own; leave out --server")
     if (tls or tls_ca is not None) and not server:
         raise typer.BadParameter("TLS is for a server elsewhere; name it with --server")
+    if watch and (join or token or seat is not None):
+        raise typer.BadParameter("--watch is without a seat; leave out --join, --seat and --token")
+    if watch and not server:
+        raise typer.BadParameter("--watch is for a server elsewhere; name it with --server")
     if tls_ca is not None:
         _check_certificates(tls_ca)
     wanted = Wanted(
@@ -118,7 +128,8 @@ def play(
         options=tuple(option or ()),
         seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
     )
-    place = Place(server, db, join, seat, token, tls or tls_ca is not None, tls_ca)
+    is_tls = tls or tls_ca is not None
+    place = Place(server, db, join or watch, seat, token, is_tls, tls_ca, bool(watch))
     raise typer.Exit(_run(place, wanted, Voice(sys.stdout, color)))  # type: ignore[arg-type]
 
 
@@ -162,7 +173,7 @@ def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
 
 async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
     from tavolata.service.client import RetryPolicy, connect
-    from tavolata.service.terminal.client import play_at
+    from tavolata.service.terminal.client import play_at, watch_at
     from tavolata.service.terminal.embedded import embedded_server
     from tavolata.service.terminal.lines import TypedLines
     from tavolata.service.terminal.table import make_table, sit_down
@@ -173,6 +184,9 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
             connect(target, credentials=place.credentials(), policy=RetryPolicy(call_s=_CALL_S))
         )
         lines = TypedLines(sys.stdin)
+        if place.is_watched:
+            await watch_at(connection, place.table_id, lines, voice)
+            return
         if place.table_id:
             seat = await sit_down(connection, place.table_id, wanted.name, place.seat, place.token)
         else:

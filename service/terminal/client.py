@@ -1,4 +1,4 @@
-"""The terminal client from the first line to the last: one person, one table."""
+"""The terminal client from the first line to the last: one person, at one table or beside it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tavolata.service.client import Connection, Seat, ServiceError
 from tavolata.service.replays import record_of_replay
 from tavolata.service.terminal.lines import Lines
 from tavolata.service.terminal.session import Session
+from tavolata.service.terminal.spectator import Spectator
 from tavolata.service.terminal.table import rules_of
 from tavolata.service.terminal.voice import Tone, Voice
 
@@ -22,10 +23,33 @@ async def play_at(server: Connection, seat: Seat, lines: Lines, voice: Voice) ->
 
     Raises ServiceError if the table can't be followed.
     """
+    session = await _session(Session, server, seat, voice)
+    try:
+        await _attend(server, session, lines, voice)
+    finally:
+        await _get_up(session)
+    return session.view is not None and not session.over
+
+
+async def watch_at(server: Connection, table_id: str, lines: Lines, voice: Voice) -> None:
+    """Tell what happens at a table, as everybody may see it, until the person has seen enough.
+
+    If no more lines will come, until the match is over. Raises ServiceError if the table can't be
+    followed.
+    """
+    session = await _session(Spectator, server, server.seat(table_id, "", None), voice)
+    await _attend(server, session, lines, voice)
+
+
+async def _session(kind: type[Session], server: Connection, seat: Seat, voice: Voice) -> Session:
     table = await server.table(seat.table_id)
     game = await server.game(table.settings.game_id)
-    session = Session(seat, game, await rules_of(server, game.game_id), voice)
     voice.say(f"{game.title}. Type ? and Enter for the keys.")
+    return kind(seat, game, await rules_of(server, game.game_id), voice)
+
+
+async def _attend(server: Connection, session: Session, lines: Lines, voice: Voice) -> None:
+    """Tell what happens and answer what is typed."""
     following = asyncio.create_task(session.follow())
     # The first key is to be answered from what there is.
     first = asyncio.create_task(session.ready.wait())
@@ -42,6 +66,8 @@ async def play_at(server: Connection, seat: Seat, lines: Lines, voice: Voice) ->
             if typing in done:
                 typed = typing.result()
                 if typed is None:
+                    if isinstance(session, Spectator):
+                        await following
                     break
                 await session.answer(typed)
                 if session.save_as is not None:
@@ -51,8 +77,6 @@ async def play_at(server: Connection, seat: Seat, lines: Lines, voice: Voice) ->
         following.cancel()
         typing.cancel()
         await asyncio.gather(following, typing, return_exceptions=True)
-        await _get_up(session)
-    return session.view is not None and not session.over
 
 
 async def _get_up(session: Session) -> None:

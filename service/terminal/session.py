@@ -22,6 +22,7 @@ from tavolata.service.terminal.screen import (
 )
 from tavolata.service.terminal.telling import (
     closing_told,
+    result_told,
     scores_told,
     seats_told,
     table_told,
@@ -115,17 +116,24 @@ class Session:
             if snapshot.reason == event_pb2.SNAPSHOT_REASON_START:
                 self._tell(self._waiting(), Tone.TURN)
             return
-        if snapshot.reason == event_pb2.SNAPSHOT_REASON_START and not snapshot.view.result.seats:
-            self._tell("The match is in progress. R tells the rules, S the scores.", Tone.TURN)
-            self._tell(self._arriving(snapshot.view), Tone.EVENT)
+        if snapshot.reason == event_pb2.SNAPSHOT_REASON_START:
+            self._arrive(snapshot.view)
         if self.view is not None and self.view.event_number > snapshot.view.event_number:
             return  # an answer to a key was faster; what it knew is still to be told
         if self.my_turn and snapshot.view.turn != self._asked_turn:
             self._asked_turn = snapshot.view.turn
             self._ask(snapshot.view)
 
-    def _arriving(self, view: view_pb2.View) -> str:
-        """What one needs to hear who comes to a match in progress."""
+    def _arrive(self, view: view_pb2.View) -> None:
+        """Tell one who comes to a match in progress, or to one that is over."""
+        if view.result.seats:
+            self._tell(result_told(view.result, self.room, self._game.low_wins), Tone.SCORE)
+            return
+        self._tell("The match is in progress. R tells the rules, S the scores.", Tone.TURN)
+        self._tell(self._standing(view), Tone.EVENT)
+
+    def _standing(self, view: view_pb2.View) -> str:
+        """How things stand for one who has not heard how they came to it."""
         return f"{self.screen.on_table(view, self.room)} {self.screen.holding(view, self.room)}"
 
     def _ask(self, view: view_pb2.View) -> None:
