@@ -59,7 +59,6 @@ def check(read: keys.Tournament) -> Checked:
     report.stop_if_any()
     made = _check_format(read.format, contests, list(entrants), report)
     _check_stop(read.stop, report)
-    _check_patience(read.faults, entrants, report)
     report.stop_if_any()
     return Checked(contests, entrants, made)
 
@@ -219,10 +218,3 @@ def _check_stop(stop: keys.AnyStop, report: _Report) -> None:
         report.add("stop.deals_min", stop.deals_min, f"2 to {stop.deals}, the number of deals")
     if isinstance(stop, keys.Sprt) and stop.h1 <= stop.h0:
         report.add("stop.h1", stop.h1, f"above h0, which is {stop.h0}")
-
-
-def _check_patience(faults: keys.Faults, entrants: dict[str, Entrant], report: _Report) -> None:
-    longest = max(entrant.limits.think_ms or 0.0 for entrant in entrants.values())
-    if faults.patience_ms <= longest:
-        allowed = f"more than the longest think_ms, {longest:g}"
-        report.add("faults.patience_ms", faults.patience_ms, allowed)

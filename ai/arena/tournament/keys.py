@@ -177,7 +177,8 @@ class Swiss(Format):
     rounds: int = Field(
         ge=1,
         le=1_000,
-        description="Number of rounds, fewer than it takes for everybody to meet everybody.",
+        description="Number of rounds, at most as many as let everybody meet everybody: one fewer "
+        "than entrants, or as many as entrants where these are an odd number.",
     )
 
 
@@ -300,7 +301,7 @@ class Faults(Keys):
         default=_POLICY.patience_ms,
         gt=0,
         le=86_400_000,
-        description="Milliseconds after which a player hangs; more than any think_ms.",
+        description="Milliseconds, beyond think_ms where that is set, after which a player hangs.",
     )
     slow_factor: float = Field(
         default=_POLICY.slow_factor,

@@ -26,11 +26,12 @@ class OnSlow(StrEnum):
 class FaultPolicy:
     """How faults are noticed, counted and scored.
 
-    patience_ms: an answer that takes longer is a hang; slow_factor, slow_ms: an answer is slow
-    when it takes more than think_ms x slow_factor + slow_ms, players without a time limit never
-    are; faults_max: an entrant with this many faults (slow ones only under ``OnSlow.FAULT``) is
-    withdrawn at the end of the block, and no more matches are planned with it; None: never. Blocks
-    are complete before the next is planned, so that this does not depend on who ends first.
+    patience_ms: an answer that takes longer, beyond think_ms where there is a time limit, is a
+    hang; slow_factor, slow_ms: an answer is slow when it takes more than think_ms x slow_factor
+    + slow_ms, players without a time limit never are; faults_max: an entrant with this many
+    faults (slow ones only under ``OnSlow.FAULT``) is withdrawn at the end of the block, and no
+    more matches are planned with it; None: never. Blocks are complete before the next is
+    planned, so that this does not depend on who ends first.
     """
 
     on_fault: OnFault = OnFault.REPLACE

@@ -310,10 +310,6 @@ def test_the_order_of_entrants_is_their_seeding_and_changes_the_digest() -> None
         ("[[games]]", "faults.slow_factor = 0.5\n[[games]]", "faults.slow_factor", "from 1 to"),
         ("[[games]]", "faults.slow_ms = -1\n[[games]]", "faults.slow_ms", "from 0 to 3600000"),
         ("[[games]]", "faults.faults_max = 0\n[[games]]", "faults.faults_max", "from 1 to"),
-        (
-            "[[games]]", "faults.patience_ms = 10\nlimits.think_ms = 20\n[[games]]",
-            "faults.patience_ms", "more than the longest think_ms, 20",
-        ),
         # The file as a whole.
         ("[format]", "[form", "the file", "TOML 1.0"),
         ("[format]\n", "[[format]]\n", "format", 'a table with kind = "round_robin"'),
