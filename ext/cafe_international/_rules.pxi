@@ -48,6 +48,7 @@ cdef enum EventKind:            # 0 is the core's match_ended
     WENT_OUT = 10
     PASSED = 11
     HANDS_COUNTED = 12
+    STOPPED = 13
 
 cdef enum:
     NATIVE_TABLE = 8            # points of the guest that makes a table all native (CI-13)
@@ -317,6 +318,10 @@ cdef class Rules(Game):
         elif action < STOP:
             self.swap(s, (action - SWAP) // CHAIRS, (action - SWAP) % CHAIRS, log)
         else:
+            if log != NULL:
+                event_begin(log, STOPPED, <uint32_t> EVERYBODY)
+                log_word(log, s.seat)
+                log_end(log)
             self.stop_seating(s, log)
 
     cdef void seat_guest(self, State* s, int kind, int chair, int nation, EventLog* log) noexcept nogil:

@@ -92,6 +92,8 @@ class CafeFace:
             case 12, (*numbers,):
                 n = self.seat_count
                 return views.HandsCounted(tuple(numbers[:n]), tuple(numbers[n:]))
+            case 13, (seat,):
+                return views.Stopped(seat)
         raise ValueError(f"no event of kind {kind} with {len(public)} public numbers")
 
     def format_state(self, state: State) -> str:

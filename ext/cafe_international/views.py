@@ -105,6 +105,13 @@ class Swapped:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """A seat seats no more guests in this turn (CI-5, CI-7)."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class LimitLowered:
     """A seat's hand limit from now on (CI-15)."""
 
@@ -151,6 +158,7 @@ Event = (
     | PartyHeld
     | PutAtBar
     | Swapped
+    | Stopped
     | LimitLowered
     | BirthdayNamed
     | WentOut

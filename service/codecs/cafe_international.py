@@ -107,6 +107,7 @@ _EVENTS: Mapping[type, Callable[[Any], GameEvent]] = {
             seat=e.seat, guest=_GUESTS[e.kind], chair=e.chair, joker=_GUESTS[e.joker]
         )
     ),
+    views.Stopped: lambda e: _event(stopped=pb.CafeInternationalStopped(seat=e.seat)),
     views.LimitLowered: lambda e: _event(
         limit_lowered=pb.CafeInternationalLimitLowered(seat=e.seat, limit=e.limit)
     ),

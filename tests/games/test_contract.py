@@ -295,6 +295,16 @@ def probed(probe: str, game: str, cpu: str = "") -> list[str]:
 
 
 @every_setting
+def test_every_action_is_an_event_for_those_who_follow_events_alone(game: str, number: int) -> None:
+    rules = rules_of(game, number)
+    events, actions = 0, 0
+    for match in random_match(rules, 29):
+        if match.decision_count > actions:
+            assert match.event_count > events, rules.action_name(match.decisions[-1][2])
+        events, actions = match.event_count, match.decision_count
+
+
+@every_setting
 def test_the_running_hash_is_another_after_every_action(game: str, number: int) -> None:
     """What it is a hash of is checked against its page in tests/core/test_record.py."""
     rules = rules_of(game, number)

@@ -374,6 +374,7 @@ class CafeInternational:
             case ["swap", kind, chair]:
                 self._swap(kind, int(chair))
             case ["stop"]:
+                self.log.add("stopped", {"seat": self.active})
                 self._seating_is_over()
             case ["lower", count]:
                 self._lower(int(count))

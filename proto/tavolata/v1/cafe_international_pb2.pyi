@@ -807,6 +807,7 @@ class CafeInternationalEvent(_message.Message):
     WENT_OUT_FIELD_NUMBER: _builtins.int
     PASSED_FIELD_NUMBER: _builtins.int
     HANDS_COUNTED_FIELD_NUMBER: _builtins.int
+    STOPPED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def drew(self) -> Global___CafeInternationalDrew:
         """A seat has drawn guests."""
@@ -855,6 +856,10 @@ class CafeInternationalEvent(_message.Message):
     def hands_counted(self) -> Global___CafeInternationalHandsCounted:
         """The match is over and the hands have been counted."""
 
+    @_builtins.property
+    def stopped(self) -> Global___CafeInternationalStopped:
+        """A seat seats no more guests in this turn."""
+
     def __init__(
         self,
         *,
@@ -870,12 +875,13 @@ class CafeInternationalEvent(_message.Message):
         went_out: Global___CafeInternationalWentOut | None = ...,
         passed: Global___CafeInternationalPassed | None = ...,
         hands_counted: Global___CafeInternationalHandsCounted | None = ...,
+        stopped: Global___CafeInternationalStopped | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["birthday_named", b"birthday_named", "drew", b"drew", "event", b"event", "hands_counted", b"hands_counted", "limit_lowered", b"limit_lowered", "party_held", b"party_held", "passed", b"passed", "put_at_bar", b"put_at_bar", "seated", b"seated", "started", b"started", "swapped", b"swapped", "table_completed", b"table_completed", "went_out", b"went_out"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["birthday_named", b"birthday_named", "drew", b"drew", "event", b"event", "hands_counted", b"hands_counted", "limit_lowered", b"limit_lowered", "party_held", b"party_held", "passed", b"passed", "put_at_bar", b"put_at_bar", "seated", b"seated", "started", b"started", "stopped", b"stopped", "swapped", b"swapped", "table_completed", b"table_completed", "went_out", b"went_out"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["birthday_named", b"birthday_named", "drew", b"drew", "event", b"event", "hands_counted", b"hands_counted", "limit_lowered", b"limit_lowered", "party_held", b"party_held", "passed", b"passed", "put_at_bar", b"put_at_bar", "seated", b"seated", "started", b"started", "swapped", b"swapped", "table_completed", b"table_completed", "went_out", b"went_out"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["birthday_named", b"birthday_named", "drew", b"drew", "event", b"event", "hands_counted", b"hands_counted", "limit_lowered", b"limit_lowered", "party_held", b"party_held", "passed", b"passed", "put_at_bar", b"put_at_bar", "seated", b"seated", "started", b"started", "stopped", b"stopped", "swapped", b"swapped", "table_completed", b"table_completed", "went_out", b"went_out"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["drew", "started", "seated", "table_completed", "party_held", "put_at_bar", "swapped", "limit_lowered", "birthday_named", "went_out", "passed", "hands_counted"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["drew", "started", "seated", "table_completed", "party_held", "put_at_bar", "swapped", "limit_lowered", "birthday_named", "went_out", "passed", "hands_counted", "stopped"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -1174,6 +1180,30 @@ class CafeInternationalWentOut(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CafeInternationalWentOut: _TypeAlias = CafeInternationalWentOut  # noqa: Y015
+
+@_typing.final
+class CafeInternationalStopped(_message.Message):
+    """A seat seats no more guests in this turn, by its own choice (CI-5, CI-7). What follows in the turn
+    is told after it: the hand limit that is lowered, and the guests that are drawn.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CafeInternationalStopped: _TypeAlias = CafeInternationalStopped  # noqa: Y015
 
 @_typing.final
 class CafeInternationalPassed(_message.Message):

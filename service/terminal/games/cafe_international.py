@@ -96,6 +96,7 @@ _TOLD: dict[str, Callable[[Any, Room], str]] = {
     "swapped": lambda e, room: (
         f"{room.Who(e.seat)} put {guest(e.guest)} on chair {e.chair} and took the {guest(e.joker)}."
     ),
+    "stopped": lambda e, room: f"{room.Who(e.seat)} {_verb(e.seat, 'seat', room)} no more guests.",
     "limit_lowered": lambda e, room: (
         f"{room.Who(e.seat)} now {_verb(e.seat, 'draw', room)} up to {counted(e.limit, 'guest')}."
     ),
