@@ -33,10 +33,11 @@ class Spectator(Session):
             self.gone = True  # nobody has to play in a spectator's place
         elif line.key in _ASKING:
             await super()._do(line)
+        elif view is None:
+            self._voice.say(self._waiting())
         elif line.key is Key.ENTER:
-            told = self._waiting() if view is None else turn_told(view, self.screen, self.room)
-            self._voice.say(told)
-        elif line.text.isdecimal() and view is not None:
+            self._voice.say(turn_told(view, self.screen, self.room))
+        elif line.text.isdecimal():
             self._voice.say(self.screen.on_table_at(view, max(int(line.text), 1), self.room))
         else:
             self._voice.say("You are watching, so there is nothing to choose. ? explains the keys.")

@@ -84,7 +84,7 @@ async def test_a_match_is_watched_from_before_its_beginning_to_its_end(
     text = out.getvalue()
     assert "The match begins." in text
     assert "The match is over." in text
-    assert text.count(NOTHING_TO_CHOOSE) == 4
+    assert text.count(NOTHING_TO_CHOOSE) == 4, "L, W, P and #1 are typed during the match"
     assert not re.search(r"\bYou (hold|drew|were dealt|played|took|bid)\b", text)
     assert "Your turn" not in text
     assert list(replay(loads(path.read_text()), game_spec).totals()) == [
