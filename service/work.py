@@ -54,7 +54,7 @@ class WorkLoop:
     async def rouse(self, table_id: str) -> bool:
         """Claim the table if nobody has it; whether its clocks are to begin anew."""
         if table_id not in self._epochs and not self._closing:
-            for claim in await self._store.claim(self.server_id, 1, among=[table_id]):
+            for claim in await self._ask_for(1, among=[table_id]):
                 self._hold(claim)
         stood_still = table_id in self._still
         self._still.discard(table_id)
@@ -146,9 +146,7 @@ class WorkLoop:
             self._tables.reconsider(table_id)
 
     async def _claim(self, among: list[str] | None = None) -> int:
-        claims = await self._store.claim(
-            self.server_id, CLAIM_MAX, among=among, without=tuple(self._unable)
-        )
+        claims = await self._ask_for(CLAIM_MAX, among=among)
         for claim in claims:
             self._hold(claim)
         for claim in claims:
@@ -156,6 +154,17 @@ class WorkLoop:
             if loading := self._loading.get(claim.table_id):
                 await asyncio.wait([loading])
         return len(claims)
+
+    async def _ask_for(self, limit: int, among: list[str] | None) -> list[Claim]:
+        """Claim tables. If the answer is lost some may have been claimed that this server would
+        never act for: it goes on as another, and they are free when the lease of this one ends."""
+        try:
+            return await self._store.claim(
+                self.server_id, limit, among=among, without=tuple(self._unable)
+            )
+        except StoreError:
+            self._lose_all()
+            raise
 
     def _hold(self, claim: Claim) -> None:
         self._epochs[claim.table_id] = claim.epoch

@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from tavolata.service.cli import bench, demo, match, play, replay, serve, tournament
+from tavolata.service.cli import (
+    backup,
+    bench,
+    demo,
+    match,
+    migrate,
+    play,
+    replay,
+    serve,
+    tournament,
+)
 
 app = typer.Typer(
     name="tavolata",
@@ -42,6 +52,8 @@ app.command("replay")(replay.replay)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
 app.command("serve")(serve.serve)
+app.command("migrate")(migrate.migrate)
+app.command("backup")(backup.backup)
 app.command("play")(play.play)
 app.command("demo")(demo.demo)
 app.add_typer(tournament.app)

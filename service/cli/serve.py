@@ -51,36 +51,30 @@ def serve(
     Settings come from flags, then from the environment as TAVOLATA_NAME, then from a TOML file as
     name = value; --list-settings shows all of them, also those without a flag.
     """
-    import pydantic
     import uvloop
 
     from tavolata.service import logs, settings
+    from tavolata.service.cli.settings import load_or_exit
 
     if list_settings:
         for name, field in settings.Settings.model_fields.items():
             default = "none" if field.default is None else field.default
             typer.echo(f"TAVOLATA_{name.upper()}  {field.description} [{default}]")
         raise typer.Exit
-    try:
-        chosen = settings.load(
-            config,
-            db=db,
-            store=store,
-            bind=bind,
-            insecure_public=insecure_public,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-            ai_threads=ai_threads,
-            ai_floor_s=ai_floor,
-            ai_jitter_s=ai_jitter,
-            log_format=log_format,
-            log_level=log_level,
-        )
-    except pydantic.ValidationError as error:
-        for each in error.errors():
-            name = ".".join(map(str, each["loc"]))
-            typer.echo(f"tavolata: setting {name}: {each['msg']}", err=True)
-        raise typer.Exit(2) from None
+    chosen = load_or_exit(
+        config,
+        db=db,
+        store=store,
+        bind=bind,
+        insecure_public=insecure_public,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        ai_threads=ai_threads,
+        ai_floor_s=ai_floor,
+        ai_jitter_s=ai_jitter,
+        log_format=log_format,
+        log_level=log_level,
+    )
     # What is loaded by now stays for good; and the logs of tables are many objects that live long,
     # which a collector that runs often would look through again and again while everybody waits.
     gc.freeze()

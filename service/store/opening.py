@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Protocol
 
 from tavolata.service.bus import LocalBus
 from tavolata.service.ports import Bus, Store
 from tavolata.service.settings import Settings
-from tavolata.service.store.revisions import NotOpened
+from tavolata.service.store.revisions import NotOpened, postgres_place
 from tavolata.service.store.sqlite import SqliteStore
 
 
@@ -22,22 +24,39 @@ async def open_store(settings: Settings) -> tuple[Store, OpenBus]:
     """Open both. FileInUse, UnknownSchema, NotOpened and OSError say what is wrong."""
     if not settings.store:
         return SqliteStore(settings.db), LocalBus()
-    try:
+    with _package_needed():
         from tavolata.service.store.postgres import PostgresStore
         from tavolata.service.store.postgres_bus import PostgresBus
+    store = await PostgresStore.open(settings.store)
+    return store, PostgresBus(settings.store) if settings.bus == "notify" else LocalBus()
+
+
+@asynccontextmanager
+async def connected(dsn: str) -> AsyncIterator[Any]:
+    """A connection to a PostgreSQL database. NotOpened says what is wrong."""
+    with _package_needed():
+        from tavolata.service.store.postgres_line import Line
+    line = await Line.open(dsn, 1)
+    try:
+        async with line.connection() as connection:
+            yield connection
+    finally:
+        await line.close()
+
+
+@contextmanager
+def _package_needed() -> Iterator[None]:
+    try:
+        yield
     except ModuleNotFoundError as error:
         raise NotOpened(
             f"PostgreSQL needs a package that isn't installed ({error.name}): "
             "pip install 'tavolata[postgres]'"
         ) from error
-    store = await PostgresStore.open(settings.store)
-    return store, PostgresBus(settings.store) if settings.bus == "notify" else LocalBus()
 
 
 def place_of(settings: Settings) -> str:
     """Where the store is, for people."""
     if not settings.store:
         return str(settings.db)
-    from tavolata.service.store.postgres_line import place_of
-
-    return place_of(settings.store)
+    return postgres_place(settings.store)

@@ -27,7 +27,7 @@ from tavolata.service.ports import (
     StoreUnavailable,
 )
 from tavolata.service.store import revisions
-from tavolata.service.store.postgres_line import Line, place_of
+from tavolata.service.store.postgres_line import Line
 from tavolata.service.store.postgres_runs import Run, outcomes_of, runs_of
 from tavolata.service.store.postgres_sql import (
     APPEND,
@@ -194,7 +194,7 @@ class PostgresStore:
 
 async def _check(connection: Any, dsn: str) -> None:
     """NotOpened or UnknownSchema unless this is a database that can be used."""
-    where = place_of(dsn)
+    where = revisions.postgres_place(dsn)
     version = connection.get_server_version()
     if version.major < VERSION_MIN:
         raise NotOpened(f"{where} is PostgreSQL {version.major}; needed is {VERSION_MIN} or newer")

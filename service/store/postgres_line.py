@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import asyncpg
 import structlog
 
 from tavolata.service.ports import StoreAway
-from tavolata.service.store.revisions import NotOpened
+from tavolata.service.store.revisions import NotOpened, postgres_place
 
 log = structlog.get_logger(__name__)
 AWAY_S = 5.0  # that long a database may be away before callers are told
@@ -38,20 +38,11 @@ _PASSING = (
 )
 
 
-def place_of(dsn: str) -> str:
-    """Where a database is, without the password."""
-    parts = urlsplit(dsn)
-    user = f"{parts.username}@" if parts.username else ""
-    host = parts.netloc.rpartition("@")[2]
-    query = f"?{parts.query}" if parts.query and "password" not in parts.query else ""
-    return f"{parts.scheme}://{user}{host}{parts.path}{query}"
-
-
 class Line:
     """A few connections; `open` makes it."""
 
     def __init__(self, dsn: str, pool: Any) -> None:
-        self._where = place_of(dsn)
+        self._where = postgres_place(dsn)
         self._pool = pool
 
     @classmethod
@@ -73,8 +64,14 @@ class Line:
                 pass  # it can be reached
         except (*_PASSING, ValueError, asyncpg.PostgresError) as error:
             said = str(error) or type(error).__name__
-            raise NotOpened(f"{place_of(dsn)} can't be opened: {said}") from error
+            raise NotOpened(f"{postgres_place(dsn)} can't be opened: {said}") from error
         return cls(dsn, pool)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Any]:
+        """A connection for something that is not to be done twice."""
+        async with self._pool.acquire(timeout=CONNECT_S) as connection:
+            yield connection
 
     async def use(self, act: Callable[[Any], Awaitable[Value]]) -> Value:
         """Do it on a connection, and again on another if that breaks. StoreAway if the database

@@ -1,9 +1,11 @@
-"""Which revisions of the schema there are, and which one this program needs.
+"""Which revisions of the schema there are, and what keeps this program from using a store.
 
 Kept apart from schema.py so that opening a store that is there loads no SQLAlchemy.
 """
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 VERSION_TABLE = "alembic_version"
 # Every revision in order; the last is the one this program works with.
@@ -37,3 +39,12 @@ def check(revision: str | None, where: str, hint: str) -> None:
         f"{where} has schema {revision}, which this program doesn't know: it has been used by a "
         f"newer one; this one knows {', '.join(REVISIONS)}"
     )
+
+
+def postgres_place(dsn: str) -> str:
+    """Where a database is, without the password."""
+    parts = urlsplit(dsn)
+    user = f"{parts.username}@" if parts.username else ""
+    host = parts.netloc.rpartition("@")[2]
+    query = f"?{parts.query}" if parts.query and "password" not in parts.query else ""
+    return f"{parts.scheme}://{user}{host}{parts.path}{query}"

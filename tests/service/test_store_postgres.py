@@ -14,8 +14,7 @@ from tavolata.service.ports import Conflict, StoreAway
 from tavolata.service.store import postgres_line
 from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
-from tavolata.service.store.postgres_line import place_of
-from tavolata.service.store.revisions import NotOpened, UnknownSchema
+from tavolata.service.store.revisions import NotOpened, UnknownSchema, postgres_place
 from tests.service.house import until
 from tests.service.postgres import Databases, databases, postgres
 from tests.service.store_conformance import Log, Shelf, StoreConformance, entries_in
@@ -188,7 +187,7 @@ async def test_a_database_that_is_not_there_is_refused_without_its_password(dsn:
     with pytest.raises(NotOpened, match="can't be opened") as refused:
         await PostgresStore.open(dsn)
     assert "secret" not in str(refused.value)
-    assert "secret" not in place_of(dsn)
+    assert "secret" not in postgres_place(dsn)
 
 
 async def test_hints_reach_every_server_together_and_a_broken_bus_mends_itself(
