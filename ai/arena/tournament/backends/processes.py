@@ -27,6 +27,7 @@ from tavolata.ai.arena.tournament.notes import NOBODY, Note, Notes
 from tavolata.ai.arena.tournament.policy import FaultPolicy
 
 STARTS_MAX = 10  # workers in a row that end before they are ready
+STILL_S = 60.0  # without a sign of life from outside players' code, where things take microseconds
 GOODBYE_S = 0.5  # what a worker gets to end by itself
 
 
@@ -46,6 +47,11 @@ class Worker:
         theirs.close()
         self.ready = False
         self.plans: tuple[MatchPlan, ...] = ()
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether something is to be heard from it."""
+        return bool(self.plans) or not self.ready
 
     def give(self, task: Task) -> None:
         """Hand over plans. If the process has ended, ``received`` will tell."""
@@ -88,11 +94,19 @@ def words_of_exit(code: int | None) -> str:
 class Processes:
     """Spawned workers that stay from run to run."""
 
-    def __init__(self, field: Field, policy: FaultPolicy, workers: int | None = None) -> None:
-        """workers: one a core unless given."""
+    def __init__(
+        self,
+        field: Field,
+        policy: FaultPolicy,
+        workers: int | None = None,
+        still_s: float = STILL_S,
+    ) -> None:
+        """workers: one a core unless given; still_s: after which a worker is replaced that stands
+        still without a player being asked."""
         self.workers = workers or os.cpu_count() or 1
         self._field = field
         self._policy = policy
+        self._still_s = still_s
         self._crew: list[Worker] = []
         self._again: deque[tuple[MatchPlan, ...]] = deque()  # these come before new ones
         self._suspects = Suspects()
@@ -170,29 +184,30 @@ class Processes:
         if worker.plans:
             note = worker.notes.read()
             # It may have answered between the look at the clock and the kill.
-            hung = overdue is not None and note == overdue
+            hung = overdue is not None and overdue.seat != NOBODY and note == overdue
             parts = self._suspects.split(worker.plans, note, None if hung else how)
             self._again.extendleft(reversed(parts))
 
     # -- patience -------------------------------------------------------------------------------
 
     def _due(self, worker: Worker, note: Note) -> float:
-        """When patience with the player that is being asked ends, in ``time.monotonic``."""
+        """When patience with what the worker is doing ends, in ``time.monotonic``."""
+        if note.seat == NOBODY:
+            return note.since + self._still_s
         label = worker.plans[note.position].labels[note.seat]
         think_ms = self._field.entrants[label].limits.think_ms or 0.0
         return note.since + (self._policy.patience_ms + think_ms) / 1000
 
-    def _asking(self) -> list[tuple[Worker, Note]]:
-        notes = [(worker, worker.notes.read()) for worker in self._crew if worker.plans]
-        return [(worker, note) for worker, note in notes if note and note.seat != NOBODY]
+    def _at_work(self) -> list[tuple[Worker, Note]]:
+        """The workers that have plans or are starting, with what they do."""
+        notes = [(worker, worker.notes.read()) for worker in self._crew]
+        return [(worker, note) for worker, note in notes if note and worker.is_at_work]
 
-    def _seconds_of_patience(self) -> float | None:
-        if not any(worker.plans for worker in self._crew):
-            return None
-        now, longest = time.monotonic(), self._policy.patience_ms / 1000
-        left = [self._due(worker, note) - now for worker, note in self._asking()]
+    def _seconds_of_patience(self) -> float:
+        now, longest = time.monotonic(), min(self._still_s, self._policy.patience_ms / 1000)
+        left = [self._due(worker, note) - now for worker, note in self._at_work()]
         return max(0.0, min([longest, *left]))
 
     def _overdue(self) -> list[tuple[Worker, Note]]:
         now = time.monotonic()
-        return [(worker, note) for worker, note in self._asking() if self._due(worker, note) < now]
+        return [(worker, note) for worker, note in self._at_work() if self._due(worker, note) < now]

@@ -1,6 +1,6 @@
-"""Players that do what players may not, each at a decision that it knows from its seed alone.
+"""Players that do what players may not, each at decisions that it tells by its seed alone.
 
-They are good players otherwise: without the fault each plays as the built-in one that it inherits.
+Otherwise they play by the rule of thumb. ``PLAYERS`` has all of them by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Sound(GreedyPlayer):
     def decide(
         self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
     ) -> Decision:
-        if seed % 64 == 0:
+        if seed % 4 == 0:
             answer = self.misbehave(observation)
             if answer is not None:
                 return Decision(answer)
@@ -98,3 +98,30 @@ class Late(Sound):
 class Unmakeable(Sound):
     def __init__(self, game: Game) -> None:
         raise RuntimeError("no model file")
+
+
+class Printing(Sound):
+    """Talks."""
+
+    def misbehave(self, observation: Observation) -> Any:
+        print("hello", flush=True)
+
+
+PLAYERS: dict[str, type[Sound]] = {
+    cls.__name__.lower(): cls
+    for cls in (
+        Sound,
+        Illegal,
+        Nonsense,
+        Raising,
+        Quitting,
+        Unmakeable,
+        Late,
+        Printing,
+        Exiting,
+        Segfaulting,
+        Looping,
+        Sleeping,
+        Holding,
+    )
+}
