@@ -42,8 +42,7 @@ async def test_a_search_is_recorded_with_what_it_spent_and_its_seed(house: House
     table_id = made.table.table_id
     await house.start(table_id, made.token)
     await house.play_as_told(table_id, made.token)
-    request = pb.GetReplayRequest(table_id=table_id)
-    told = (await house.stub.GetReplay(request)).replay
+    told = await house.replay(table_id)
     decisions = [entry.decision for entry in told.entries if entry.decision.seat == 1]
     chosen = [each for each in decisions if len(each.legal_actions) > 1]
     assert chosen
@@ -136,8 +135,7 @@ async def test_a_player_that_fails_or_cheats_is_replaced_for_that_decision(
 
     await until(some_played)
     await house.abort(table_id, made.token)
-    request = pb.GetReplayRequest(table_id=table_id)
-    told = (await house.stub.GetReplay(request)).replay
+    told = await house.replay(table_id)
     makers = {entry.decision.ai.player for entry in told.entries if entry.decision.HasField("ai")}
     assert makers == {"random"}
 

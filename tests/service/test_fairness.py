@@ -11,11 +11,10 @@ import pytest
 from tavolata.ext.core.record import replay
 from tavolata.ext.registry import game_spec
 from tavolata.service.replays import check_fairness, record_of_replay
-from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.fairness_pb2 import FairnessProof, Reveal
-from tavolata.v1.replay_pb2 import DecisionMaker, Replay
+from tavolata.v1.replay_pb2 import DecisionMaker
 from tavolata.v1.table_pb2 import Table
-from tests.service.house import AI, CALLER, OPEN, House, Sitting, bearer
+from tests.service.house import AI, CALLER, OPEN, House, Sitting
 
 
 def field(data: bytes) -> bytes:
@@ -40,12 +39,6 @@ def seed_of(table: Table, server_seed: bytes) -> bytes:
     return hmac.new(server_seed, text, "sha256").digest()
 
 
-async def replay_of(house: House, table_id: str, token: str | None = None) -> Replay:
-    """The record of a table."""
-    request = pb.GetReplayRequest(table_id=table_id)
-    return (await house.stub.GetReplay(request, metadata=bearer(token))).replay
-
-
 async def test_the_revealed_seed_fits_the_commitment_and_the_match(house: House) -> None:
     made = await house.create([AI, OPEN, OPEN])
     table_id = made.table.table_id
@@ -60,7 +53,7 @@ async def test_the_revealed_seed_fits_the_commitment_and_the_match(house: House)
     assert started.fairness.commitment == made.table.fairness.commitment
     await house.restart()
     await house.abort(table_id, made.token)
-    told = await replay_of(house, table_id)
+    told = await house.replay(table_id)
     options = (
         "all_or_nothing=false all_or_nothing_last=reverse first_lead=after_dealer twin_rule=first"
     )
@@ -82,7 +75,7 @@ async def test_a_seed_that_was_given_deals_the_same_match_again(house: House) ->
         hands.append([seat.hand.SerializeToString() for seat in view.game.bouillabaisse.seats])
         table = await house.abort(sitting.table_id, sitting.owner)
         assert table.fairness.reproducible
-        assert (await replay_of(house, sitting.table_id)).proof.match_seed == seed
+        assert (await house.replay(sitting.table_id)).proof.match_seed == seed
     assert hands[0] == hands[1]
     sitting = await house.sitting(2)
     view = await house.view(sitting.table_id, sitting.tokens[0])
@@ -98,7 +91,7 @@ async def test_the_record_of_a_finished_match_says_who_decided_and_replays(
     table_id = made.table.table_id
     await house.start(table_id, made.token)
     await house.play_as_told(table_id, made.token)
-    told = await replay_of(house, table_id)
+    told = await house.replay(table_id)
     record = record_of_replay(told)
     check_fairness(record)
     match = replay(record, game_spec)
@@ -121,7 +114,7 @@ async def test_a_table_that_never_reveals_shows_no_seed_and_no_foreign_hand(hous
     await house.play_on(sitting, 5)
     await house.abort(sitting.table_id, sitting.owner)
     for token, mine in ((None, None), (sitting.tokens[1], 1)):
-        told = await replay_of(house, sitting.table_id, token)
+        told = await house.replay(sitting.table_id, token)
         assert not told.HasField("proof")
         assert not any(entry.HasField("chance") for entry in told.entries)
         assert not any(entry.running_hash for entry in told.entries)
@@ -138,7 +131,7 @@ async def test_two_tables_have_different_seeds_and_commitments(house: House) -> 
     commitments, seeds = set(), set()
     for sitting in sittings:
         await house.abort(sitting.table_id, sitting.owner)
-        told = await replay_of(house, sitting.table_id)
+        told = await house.replay(sitting.table_id)
         commitments.add(told.table.fairness.commitment)
         seeds.add(told.proof.match_seed)
     assert len(commitments) == len(seeds) == 3

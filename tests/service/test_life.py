@@ -246,8 +246,7 @@ async def test_an_aborted_match_reveals_its_seed_and_has_no_result(house: House)
     table = await house.abort(sitting.table_id, sitting.owner)
     assert table.state == TableState.TABLE_STATE_ABORTED
     assert not table.HasField("result")
-    request = pb.GetReplayRequest(table_id=sitting.table_id)
-    replay = (await house.stub.GetReplay(request)).replay
+    replay = await house.replay(sitting.table_id)
     assert len(replay.proof.match_seed) == 32
     assert sum(entry.HasField("decision") for entry in replay.entries) == 3
 
