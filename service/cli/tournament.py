@@ -179,6 +179,16 @@ def standings(folder: Folder, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def meetings(folder: Folder) -> None:
+    """Who met whom and what was decided: rounds, byes, brackets, and where a rule stopped."""
+    from tavolata.ai.arena.tournament.course import lines
+
+    with _reading(folder) as tournament:
+        for line in lines(tournament.specification, tournament.store.of_block):
+            typer.echo(line)
+
+
+@app.command()
 def export(
     folder: Folder,
     to: Annotated[Path, typer.Argument(metavar="TO", help="A JSON file, or a folder to fill.")],
