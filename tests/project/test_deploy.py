@@ -157,3 +157,19 @@ def test_the_composed_service_has_no_more_rights_than_it_needs() -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+def test_the_composed_replicas_share_a_store_that_the_settings_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    for name in ("replica", "migrate"):
+        environment = services[name]["environment"]
+        for setting in environment:
+            if setting.startswith("TAVOLATA_"):
+                monkeypatch.setenv(setting, environment[setting])
+        assert Settings().store == "postgresql://tavolata@postgres/tavolata"
+        assert services[name]["read_only"] is True
+        assert services[name]["cap_drop"] == ["ALL"]
+    assert "ports" not in services["postgres"]
+    assert services["replica"]["depends_on"]["migrate"]

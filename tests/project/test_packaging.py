@@ -19,9 +19,11 @@ from tests.project.extensions import ROOT, SOURCE, SUFFIX, cython_sources, modul
 DATA = {".h", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
 FOLDERS = ("service", "ai", "ext", "seeds")
 
-# What the extras `tournament` and `ray` bring, and who may need it to load.
-OPTIONAL = ("jinja2", "matplotlib", "numpy", "openskill", "ray")
-WITH_EXTRAS = "tavolata.ai.arena.tournament."
+# What the extras `postgres`, `tournament` and `ray` bring, and who may need it to load.
+OPTIONAL = ("asyncpg", "jinja2", "matplotlib", "numpy", "openskill", "ray")
+WITH_EXTRAS = ("tavolata.ai.arena.tournament.", "tavolata.service.store.postgres")
+# Run by others, not imported: by the interpreter, by Alembic.
+RUN = ("tavolata.__main__", "tavolata.service.store.migrations.env")
 
 # Runs in the clean environment, away from the repository.
 LOAD = """
@@ -41,7 +43,7 @@ modules = [m.name for m in pkgutil.walk_packages(tavolata.__path__, "tavolata.")
 optional, *unfit = sys.argv[1:]
 lacking = {}
 for name in modules:
-    if name not in {*unfit, "tavolata.__main__"}:
+    if name not in unfit:
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -108,7 +110,7 @@ def loaded(clean: Path) -> dict[str, Any]:
     """What the installed package says when all of it is imported and every seed read."""
     unfit = [module_name(path) for path in cython_sources() if not runs_here(path)]
     answer: dict[str, Any] = json.loads(
-        run(clean, "-c", LOAD, " ".join(OPTIONAL), *unfit, cwd=clean.parent)
+        run(clean, "-c", LOAD, " ".join(OPTIONAL), *unfit, *RUN, cwd=clean.parent)
     )
     return answer
 
