@@ -200,5 +200,6 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
             voice.say(
                 # With "=", as an id may begin with a dash.
                 f"To come back: tavolata play {place.lasting} --join={seat.table_id} "
-                f"--token={seat.token}"
+                f"--token={seat.token}",
+                whole=True,
             )

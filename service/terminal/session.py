@@ -320,15 +320,19 @@ class Session:
         if view is None or not view.seats_to_act:
             self._voice.say("The match is over. Save saves the replay, Q leaves.")
             return
-        if name:
-            self._choosing.chosen = self._choosing.find(name, view, self.room)
-        chosen = self._choosing.chosen
+        chosen = self._choosing.find(name, view, self.room) if name else self._choosing.chosen
+        forbidden = self.my_turn and chosen and chosen.action not in view.legal_actions
+        if not forbidden:  # it would stand in place of what may be played
+            self._choosing.chosen = chosen
         if not self.my_turn:
-            self._voice.say(turn_told(view, self.screen, self.room))
+            ahead = f"Chosen: {chosen.name}. " if chosen else ""
+            self._voice.say(f"{ahead}{turn_told(view, self.screen, self.room)}")
         elif chosen is None:
-            self._voice.say(f"First choose what to play. {self._choosing.may(view, self.room)}")
-        elif chosen.action not in view.legal_actions:
+            may = self._choosing.may(view, self.room)
+            self._voice.say(f"First choose what to play, by its name or number. {may}")
+        elif forbidden:
             await self._why(chosen.short, view)
+            self._voice.say(self._choosing.may(view, self.room))
         else:
             await self._send(chosen.action, view.turn)
 

@@ -111,7 +111,17 @@ def scores_told(view: view_pb2.View, screen: Screen, room: Room, low_wins: bool)
     else:
         totals = f"Totals after {counted(rounds, 'round')}: {_standings(sheet, room)}."
     wins = "The lowest total wins." if low_wins else "The highest total wins."
-    return " ".join(filter(None, [totals, screen.standing(view, room), wins]))
+    by_round = _by_round(sheet, room) if view.result.seats else ""
+    return " ".join(filter(None, [totals, by_round, screen.standing(view, room), wins]))
+
+
+def _by_round(sheet: score_pb2.ScoreSheet, room: Room) -> str:
+    """What each seat earned, round by round; too long to be heard while there is more to come."""
+    told = (
+        f"{room.who(seat)} {', '.join(number(each.points[seat]) for each in sheet.rounds)}"
+        for seat in range(len(sheet.totals))
+    )
+    return f"Round by round: {'; '.join(told)}." if len(sheet.rounds) > 1 else ""
 
 
 def _standings(sheet: score_pb2.ScoreSheet, room: Room) -> str:

@@ -39,11 +39,14 @@ class Voice:
         """How wide a line may be; None: as wide as it is."""
         return shutil.get_terminal_size().columns if self._terminal else None
 
-    def say(self, message: str, tone: Tone = Tone.ANSWER) -> None:
-        """One message; nothing for an empty one."""
+    def say(self, message: str, tone: Tone = Tone.ANSWER, *, whole: bool = False) -> None:
+        """One message; nothing for an empty one.
+
+        whole: not broken into lines, as something to be copied is not.
+        """
         if not message:
             return
-        text = self._wrapped(message) if self._terminal else message
+        text = self._wrapped(message) if self._terminal and not whole else message
         if self._terminal and tone is Tone.TURN:
             self._out.write("\n")  # what one is asked stands out without colours too
         if self._coloured and tone.value:

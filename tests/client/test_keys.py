@@ -157,8 +157,21 @@ async def test_t_tells_whose_turn_it_is(server: Connection, cards: Desk) -> None
 
 async def test_enter_without_a_choice_says_what_can_be_chosen(cards: Desk) -> None:
     assert await cards.said("") == (
-        "First choose what to play. Choose: #2 4 of hearts; #3 king of hearts."
+        "First choose what to play, by its name or number. "
+        "Choose: #2 4 of hearts; #3 king of hearts."
     )
+
+
+async def test_what_is_forbidden_does_not_replace_what_was_chosen(cards: Desk) -> None:
+    await cards.said("kh")
+    assert (await cards.said("p qs")).startswith("That did not reach the server: "), "it asks why"
+    assert cards.session.chosen_action == positions.play("KH")
+
+
+async def test_play_before_ones_turn_chooses_ahead(server: Connection) -> None:
+    desk = Desk(server, positions.cards_between_tricks(), table_of("bouillabaisse"))
+    assert (await desk.said("p kh")).startswith("Chosen: king of hearts. It is AI 2's turn")
+    assert desk.session.chosen_action == positions.play("KH")
 
 
 async def test_l_tells_what_one_holds_and_what_is_allowed_now(cards: Desk) -> None:

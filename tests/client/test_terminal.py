@@ -60,6 +60,10 @@ async def test_a_whole_match_is_played_by_typing_what_the_lines_ask_for(
     assert "\x1b" not in text
     assert f"you with {result.seats[0].total}".replace("with -", "with minus ") in text
     assert "It is nobody's turn: the match is over." in text
+    rounds = text.rpartition("Round by round: you ")[2].partition(";")[0].split(", ")
+    points = [int(each.replace("minus ", "-")) for each in rounds]
+    assert len(points) > 1
+    assert sum(points) == result.seats[0].total
 
 
 async def test_people_join_a_table_by_its_id_leave_it_and_come_back(service: Server) -> None:
@@ -320,8 +324,8 @@ def test_a_terminal_gets_colours_unless_told_otherwise_and_interrupting_leaves()
 def test_interrupting_a_match_says_the_way_back_and_it_leads_there(tmp_path: Path) -> None:
     db = tmp_path / "mine.db"
     table = ("mino_dice", "--seats", "3", "--ai", "greedy", "--db", str(db))
-    terminal = _Terminal(*table, NO_COLOR="1")
-    while "Press Enter to start" not in terminal.text:
+    terminal = _Terminal(*table, NO_COLOR="1", COLUMNS="40")
+    while "Press Enter" not in terminal.text:
         terminal.lines()
     terminal.type("")
     while "Your turn." not in terminal.text:
