@@ -175,8 +175,13 @@ def _name_ends(ax: Axes, labels: Sequence[str], ends: Sequence[tuple[float, floa
             textcoords="axes fraction",
             va="center",
             size=9,
-            color=series(number)[0],
-            arrowprops={"arrowstyle": "-", "color": SOFT, "lw": 0.6, "shrinkA": 1, "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": series(number)[0],
+                "lw": 0.9,
+                "shrinkA": 1,
+                "shrinkB": 3,
+            },
             annotation_clip=False,
         )
 

@@ -18,20 +18,20 @@ from matplotlib.figure import Figure
 
 from tavolata.ai.arena.tournament.report.words import label as printable
 
-# name: on light paper, on dark paper. After Okabe and Ito, with the lightness moved where a colour
-# would be too faint on its paper.
+# name: on light paper, on dark paper. The series were searched for: any two of them are 30 or more
+# apart in CIELAB for normal sight and for each kind of colour blindness.
 COLOURS = {
     "ink": ("#1b1f24", "#e6e8eb"),
     "soft": ("#5c6670", "#a3adb8"),
     "grid": ("#d9dde2", "#353b43"),
     "paper": ("#fefefe", "#14171b"),
-    "series-0": ("#0072b2", "#56b4e9"),
-    "series-1": ("#d55e00", "#ff8a3d"),
-    "series-2": ("#007e5c", "#2fc796"),
-    "series-3": ("#a8508a", "#dd8fbe"),
-    "series-4": ("#9a7200", "#e8b73a"),
-    "series-5": ("#4b4fa3", "#a6a9f5"),
-    "series-6": ("#737a82", "#b5bcc4"),
+    "series-0": ("#0981ba", "#62a5db"),
+    "series-1": ("#e17508", "#f4b601"),
+    "series-2": ("#00413f", "#baff99"),
+    "series-3": ("#4c0092", "#8060eb"),
+    "series-4": ("#b17b53", "#bb5d10"),
+    "series-5": ("#919197", "#ffe3f7"),
+    "series-6": ("#573003", "#eb0164"),
 }
 INK, SOFT, GRID, PAPER = (COLOURS[name][0] for name in ("ink", "soft", "grid", "paper"))
 SERIES = tuple(light for name, (light, _) in COLOURS.items() if name.startswith("series"))

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
-from math import inf
+from itertools import combinations
+from math import dist, inf
 from xml.etree import ElementTree
 
 import pytest
@@ -324,13 +325,34 @@ def test_numbers_are_written_for_people(value: float, digits: int, signed: bool,
     assert words.number(value, digits, signed=signed) == text
 
 
+def linear(colour: str) -> list[float]:
+    """Red, green and blue of linear light (IEC 61966-2-1)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def times_matrix(rows: Sequence[Sequence[float]], values: Sequence[float]) -> list[float]:
+    return [sum(a * b for a, b in zip(row, values, strict=True)) for row in rows]
+
+
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2 defines it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    return times_matrix([(0.2126, 0.7152, 0.0722)], linear(colour))[0]
+
+
+def cielab(light: Sequence[float]) -> list[float]:
+    """CIE 1976 L*a*b* of linear sRGB under D65."""
+    to_xyz = [
+        (0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505),
+        (0.2126, 0.7152, 0.0722),
+        (0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089),
+    ]
+    inside = [min(max(part, 0.0), 1.0) for part in light]
+    x, y, z = (
+        part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116
+        for part in times_matrix(to_xyz, inside)
     )
-    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
 
 
 def contrast(one: str, other: str) -> float:
@@ -346,6 +368,40 @@ def test_text_and_marks_stand_out_on_light_and_on_dark_paper(paper: int) -> None
             assert contrast(colours[paper], background) >= 4.5, name
         elif name.startswith("series"):
             assert contrast(colours[paper], background) >= 3, name
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1.0, on linear light.
+SIGHT: dict[str, Sequence[Sequence[float]]] = {
+    "normal": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
+    "protanopia": [
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ],
+    "deuteranopia": [
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ],
+    "tritanopia": [
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ],
+}
+
+
+@pytest.mark.parametrize("paper", [0, 1])
+@pytest.mark.parametrize("sight", SIGHT)
+def test_series_are_told_apart_with_any_sight(sight: str, paper: int) -> None:
+    seen = {
+        name: cielab(times_matrix(SIGHT[sight], linear(colours[paper])))
+        for name, colours in ink.COLOURS.items()
+        if name.startswith("series")
+    }
+    for (name, one), (other, two) in combinations(seen.items(), 2):
+        # A difference of 2.3 can just be noticed side by side; lines and dots are small.
+        assert dist(one, two) > 25, (name, other)
 
 
 def test_every_colour_of_a_plot_in_the_page_has_a_dark_twin(real_page: str) -> None:
