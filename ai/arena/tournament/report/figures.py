@@ -138,7 +138,7 @@ def _settling(ax: Axes, summary: Summary, number: int, label: str) -> tuple[floa
         [one.low for _, one in known],
         [one.high for _, one in known],
         color=colour,
-        alpha=0.13,
+        alpha=0.1,
         lw=0,
     )
     ax.plot(

@@ -27,13 +27,15 @@ caption { text-align: left; padding-bottom: .4rem; }
 th, td { padding: .3rem .6rem; text-align: right; vertical-align: top; white-space: nowrap;
   border-bottom: 1px solid var(--grid); font-weight: normal; }
 thead th { font-weight: bold; vertical-align: bottom; white-space: normal; }
-th.name, td.name { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+th.name, td.name { text-align: left; white-space: normal; overflow-wrap: anywhere;
+  min-width: 9rem; }
 td.rank, thead th:first-child { text-align: left; }
 .ci { display: block; font-size: .74rem; font-weight: normal; }
 figure { margin: 1.25rem 0; }
 figure svg { display: block; height: auto; max-width: 100%; }
 figcaption { font-size: .82rem; }
 .warn { border-left: 4px solid var(--series-1); padding-left: .75rem; }
+@media (max-width: 60rem) { figure { overflow-x: auto; } figure svg { max-width: none; } }
 @media print { section { break-inside: avoid-page; } nav { display: none; } }
 """
 
