@@ -342,7 +342,7 @@ def _play(tournament: Tournament, workers: int | None, where: Where, ray: str | 
                     lambda: bool(received),
                 )
         except KeyboardInterrupt:
-            _stop(f"stopped; {kept}", SIGNALLED + signal.SIGINT)
+            _stop(f"stopped; {kept}", SIGNALLED + (received or [signal.SIGINT])[0])
         except (WorkerError, ForeignResults, StoreError) as error:
             _stop(f"{error}\n{kept}", FAILED)
     if ending.result_hash is None:

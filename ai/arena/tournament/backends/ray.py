@@ -32,10 +32,6 @@ class Post:
         sys.path.extend(place for place in path if place not in sys.path)
         self._backend = Processes(field, policy, workers=1)
 
-    def process_id(self) -> int:
-        """Of the actor, on its machine."""
-        return os.getpid()
-
     def play(self, chunk: Chunk) -> list[Played]:
         """All of the chunk."""
         return list(self._backend.run([chunk]))
@@ -87,10 +83,6 @@ class Ray:
             self._dismiss(actor)
         if self._ours:
             ray.shutdown()
-
-    def process_ids(self) -> list[int]:
-        """Of the actors there are."""
-        return [ray.get(actor.process_id.remote()) for actor in self._actors]
 
     def _hand_out(self, source: Iterator[Chunk], flying: dict[Any, tuple[Any, Chunk]]) -> bool:
         """Give a chunk to all that have none; False when all has been played."""
