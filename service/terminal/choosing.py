@@ -98,11 +98,11 @@ class Choosing:
         if any(choice.among for _, choice in legal):
             told = clauses((each for _, each in legal), (_item(*each) for each in legal))
             lines = [f"{holding} You may {task}:", *(f"{each}." for each in told)]
-            why = f"{len(other)} others are not allowed now; W and a name says why."
+            why = _others(len(other))
             return "\n".join([*lines, why] if other else lines)
         rest = f" Not allowed now: {_items(other)}." if other else ""
         if len(other) > TOO_MANY:
-            rest = f" {len(other)} others are not allowed now; W and a name says why."
+            rest = f" {_others(len(other))}"
         return f"{holding} You may {task}: {_items(legal)}.{rest}"
 
     def _marked(
@@ -125,6 +125,11 @@ def clauses(choices: Iterable[Choice], names: Iterable[str] = ()) -> list[str]:
     for choice, name in zip_longest(choices, names):
         told.setdefault(choice.among or name or choice.name, []).append(choice.item)
     return [clause.format(listed(items, "or")) for clause, items in told.items()]
+
+
+def _others(count: int) -> str:
+    others = "1 other is" if count == 1 else f"{count} others are"
+    return f"{others} not allowed now; W and a name says why."
 
 
 def _several(choices: list[Choice]) -> str:
