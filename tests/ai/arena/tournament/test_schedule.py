@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -267,3 +271,25 @@ def test_late_answers_count_as_faults_only_if_they_are_to() -> None:
             round_robin(LABELS, Seats(2)), policy=FaultPolicy(on_slow=on_slow, faults_max=1)
         )
         assert schedule.withdrawn(play_all(schedule, level, late)) == withdrawn
+
+
+def test_plans_do_not_depend_on_the_hashes_of_a_process() -> None:
+    program = (
+        "from tests.ai.arena.tournament.test_schedule import *\n"
+        "policy = FaultPolicy(faults_max=9)\n"
+        "done = play_all(made(*formats(), policy=policy), drawn, "
+        "lambda plan: [crash('e'), crash('b')] if plan.deal % 5 == 0 else [])\n"
+        "print([(each.plan.block, each.plan.id, each.plan.labels) for each in done])"
+    )
+    root = Path(__file__).parents[4]
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+    assert len(printed.pop()) > 10_000
