@@ -275,7 +275,10 @@ def _seated(state: State, at: int) -> str:
 def _seated_guests(text: str) -> list[_Seated]:
     guests = []
     for item in line.items(text):
-        name, number, *points = (item + ":").split(":")[:-1]
+        name, mark, rest = item.partition(":")
+        if not mark:
+            raise ValueError(f"{item!r} is no guest on a chair; one is like italy_man:8:0:2")
+        number, *points = rest.split(":")
         chair = chair_number(number)
         if len(points) != len(CHAIR_TABLES[chair]):
             raise ValueError(f"chair {number} has {len(CHAIR_TABLES[chair])} tables")

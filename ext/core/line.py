@@ -46,7 +46,10 @@ def split(text: str, mark: str, count: int) -> list[str]:
 
 def number(text: str, low: int, high: int) -> int:
     """A number from low to high."""
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number; numbers here are {low} to {high}") from None
     if not low <= value <= high:
         raise ValueError(f"{value} is not {low} to {high}")
     return value

@@ -16,8 +16,10 @@ def test_a_word_is_read_by_its_key() -> None:
     assert words.read("empty", str) == ""
     with pytest.raises(ValueError, match="the position has no word 'right'"):
         words.read("right", str)
-    with pytest.raises(ValueError, match=r"^left=a=b: invalid literal"):
-        words.read("left", int)
+    with pytest.raises(
+        ValueError, match=r"^left=a=b: 'a=b' is no number; numbers here are 0 to 9$"
+    ):
+        words.read("left", lambda text: number(text, 0, 9))
 
 
 def test_parts_numbers_and_names_say_what_is_wanted() -> None:

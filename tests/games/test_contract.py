@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -81,9 +82,13 @@ def test_every_legal_action_has_a_name_of_its_own_that_names_it_back(
 
 @every_game
 @pytest.mark.parametrize("name", ["", "play", "bid", "roll", "play XX", "bid -1", "roll die", "7"])
-def test_a_name_of_no_action_is_refused(game: str, name: str) -> None:
-    with pytest.raises(ValueError, match=r"\S"):
+def test_a_name_of_no_action_is_refused_with_the_wrong_word_and_what_is_right(
+    game: str, name: str
+) -> None:
+    with pytest.raises(ValueError, match=r"^'(.*)' is no (\w+); .+") as refusal:
         rules_of(game, 0).action_number(name)
+    wrong = str(refusal.value).split("'")[1]
+    assert wrong in (name, name.partition(" ")[2])
 
 
 @every_setting
@@ -184,8 +189,15 @@ def test_a_position_that_cannot_be_read_is_refused_with_a_reason(game: str) -> N
             broken = " ".join(
                 [*words[:number], f"{word.partition('=')[0]}={wrong}", *words[number + 1 :]]
             )
-            with pytest.raises(ValueError, match=r"\S"):
+            with pytest.raises(
+                ValueError, match=f"^{re.escape(broken.split(' ')[number])}: '"
+            ) as no:
                 rules.parse_state(broken)
+            _, _, why = str(no.value).partition(": ")
+            assert re.match(
+                rf"'{re.escape(wrong)}' (is no .+; |is none of .|has 1 parts between .+ wanted$)",
+                why,
+            )
 
 
 @every_setting
@@ -213,8 +225,18 @@ def test_asking_changes_nothing(game: str, number: int) -> None:
         assert snapshot(match) == before
 
 
+# What a refusal says: who or what is wrong, what would be right where that is known, and the rule.
+WHAT_IS_WRONG = {
+    MatchOver: r"^the match is over",
+    NotToAct: r"(no seat -?\d+; seats are|seat \d+ is not to act; to act:) [\d, to]+ \(G-2\)$",
+    AlreadyCommitted: r"seat \d+ has committed its choice; it can't be changed \(G-2\)$",
+    StaleTurn: r"turn -?\d+ is not open; the current turn is \d+ \(G-2\)$",
+    IllegalAction: r"\w.* \([A-Z]+-\d+\)$",
+}
+
+
 @every_setting
-def test_a_refused_action_changes_nothing(game: str, number: int) -> None:
+def test_a_refused_action_changes_nothing_and_says_what_is_wrong(game: str, number: int) -> None:
     rules = rules_of(game, number)
     kinds: set[type] = set()
     for step, match in enumerate(random_match(rules, 27)):
@@ -231,9 +253,10 @@ def test_a_refused_action_changes_nothing(game: str, number: int) -> None:
             legal = 0 <= seat < rules.seat_count and action in match.legal(seat)
             if legal and turn is None:
                 continue
-            with pytest.raises(RulesError, match=r"\S") as refusal:
+            with pytest.raises(RulesError) as refusal:
                 match.play(seat, action, turn)
             kinds.add(refusal.type)
+            assert re.search(WHAT_IS_WRONG[refusal.type], str(refusal.value))
         assert snapshot(match) == before
     assert kinds >= {IllegalAction, MatchOver, NotToAct, StaleTurn}
 

@@ -23,7 +23,18 @@ from tavolata.v1.table_pb2 import (
     TableSettings,
     TimeControl,
 )
-from tests.service.house import AI, CALLER, GREEDY, OPEN, House, Sitting, bearer, fresh_id, refused
+from tests.service.house import (
+    AI,
+    CALLER,
+    GREEDY,
+    OPEN,
+    House,
+    Refusal,
+    Sitting,
+    bearer,
+    fresh_id,
+    refused,
+)
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 NOT_FOUND = grpc.StatusCode.NOT_FOUND
@@ -124,6 +135,29 @@ BAD_TABLES = [
 ]  # fmt: skip
 
 
+# What the message of a reason without data says is wanted.
+WANTED = {
+    "BAD_TOKEN": "CreateTable and JoinTable give tokens",
+    "MATCH_LIVE": "possible after the end only",
+    "MATCH_STARTED": "possible before that only",
+    "NOT_OWNER": "only the table's owner",
+}
+
+
+def assert_says_what_is_wrong(found: Refusal) -> None:
+    """The message names the field or value that is wrong and all that is allowed in its place."""
+    told = {key: value for key, value in found.metadata.items() if value and key != "table_id"}
+    if found.reason in ("NOT_YOUR_TURN", "ILLEGAL_ACTION"):
+        del told["current_turn"]  # it was right
+    assert told or found.reason in (*WANTED, "TABLE_NOT_FOUND")
+    for value in told.values():
+        for word in value.split(", "):
+            assert word in found.message
+    assert WANTED.get(found.reason, "") in found.message
+    if found.reason == "TABLE_NOT_FOUND":
+        assert repr(found.metadata["table_id"]) in found.message
+
+
 @pytest.mark.parametrize("case", BAD_TABLES, ids=str)
 async def test_a_table_that_cant_be_made_is_refused_with_what_is_allowed(
     house: House, case: Case
@@ -131,7 +165,7 @@ async def test_a_table_that_cant_be_made_is_refused_with_what_is_allowed(
     found = await refused(case.call(house, Sitting("", "", {})))
     assert (found.code, found.reason) == (case.code, case.reason)
     assert case.metadata.items() <= found.metadata.items()
-    assert found.message
+    assert_says_what_is_wrong(found)
     if case.reason == "INVALID_FIELD":
         assert found.fields == (case.metadata["field"],)
     assert house.rows("SELECT count(*) FROM tables") == [(0,)]
@@ -277,7 +311,7 @@ async def test_a_bad_call_is_refused_with_what_is_allowed_and_changes_nothing(
     found = await refused(case.call(house, sitting))
     assert (found.code, found.reason) == (case.code, case.reason)
     assert case.metadata.items() <= found.metadata.items()
-    assert found.message
+    assert_says_what_is_wrong(found)
     assert await _everything(house, sitting) == before
     await house.play_on(sitting, 1)
 

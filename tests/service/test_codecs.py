@@ -293,8 +293,10 @@ def test_options_messages_have_the_fields_that_the_rules_have_options(game_id: s
 @pytest.mark.parametrize("game_id, option", OPTIONS)
 def test_defaults_pass_their_own_check(game_id: str, option: OptionSpec) -> None:
     assert option.check(option.default) == option.default
-    with pytest.raises(SettingError):
+    with pytest.raises(SettingError, match=option.name) as caught:
         option.check("no such value")
+    assert "no such value" in str(caught.value)
+    assert option.allowed in str(caught.value)
 
 
 def message_of(message: type[Message], game_id: str) -> Any:
