@@ -125,7 +125,7 @@ cdef class Loop(Searcher):
         walk.length = 0
         walk.chosen = -1
         walk.expanded = False
-        memset(self.keys, 0, sizeof(self.keys))
+        memset(&self.told, 0, sizeof(self.told))
         while seats and not walk.expanded and walk.length < self.plan.depth:
             left = seats
             while left:

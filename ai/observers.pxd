@@ -6,6 +6,8 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
+from tavolata.ext.core.bits cimport lowest
+from tavolata.ext.core.game cimport SEATS_MAX
 from tavolata.ext.core.log cimport TAG_EVENT, EventLog
 
 cdef extern from *:
@@ -34,26 +36,48 @@ cdef struct InformationSets:    # open addressing, at most three quarters full
     uint32_t used
 
 
-cdef inline void hear(uint64_t* keys, int seat_count, const EventLog* log, uint32_t kinds) noexcept nogil:
-    """Take the events of a log, of these kinds, into the keys of the seats as each of them is told."""
+cdef struct Told:               # as running keys
+    uint64_t all                # what every seat has been told
+    uint64_t alone[SEATS_MAX]   # what a seat has been told beyond that, and after which of it
+
+
+cdef inline uint64_t known_to(const Told* told, int seat) noexcept nogil:
+    """The key of all that a seat has been told, and of whose key it is."""
+    return mix(mix(told.all, told.alone[seat]), seat)
+
+
+cdef inline void decided(Told* told, int seat, int action) noexcept nogil:
+    """Everybody knows that a seat has decided, and the seat what."""
+    told.all = mix(told.all, seat)
+    told.alone[seat] = mix(mix(told.alone[seat], told.all), action)
+
+
+cdef inline void hear(Told* told, int seat_count, const EventLog* log, uint32_t kinds) noexcept nogil:
+    """The events of a log, of these kinds, as each seat is told of them."""
     cdef const int32_t* words
     cdef size_t at = 0
-    cdef uint64_t open_part, whole
-    cdef int i, seat, public
+    cdef uint64_t secret
+    cdef uint32_t viewers
+    cdef int i, public
     while at < log.used:
         words = log.words + at
         at += words[0]
         if words[1] != TAG_EVENT or words[2] > 31 or not kinds >> words[2] & 1:
             continue
         public = words[4] if words[4] >= 0 else words[0] - 5
-        open_part = <uint64_t> words[2]
+        told.all = mix(told.all, words[2])
         for i in range(5, 5 + public):
-            open_part = mix(open_part, <uint32_t> words[i])
-        whole = open_part
+            told.all = mix(told.all, <uint32_t> words[i])
+        if words[4] < 0:
+            continue
+        secret = told.all
         for i in range(5 + public, words[0]):
-            whole = mix(whole, <uint32_t> words[i])
-        for seat in range(seat_count):
-            keys[seat] = mix(keys[seat], whole if <uint32_t> words[3] >> seat & 1 else open_part)
+            secret = mix(secret, <uint32_t> words[i])
+        viewers = <uint32_t> words[3] & ((<uint32_t> 1 << seat_count) - 1)
+        while viewers:
+            i = lowest(viewers)
+            viewers &= viewers - 1
+            told.alone[i] = mix(told.alone[i], secret)
 
 
 cdef inline InformationSet* place_of(const InformationSets* sets, uint64_t key) noexcept nogil:

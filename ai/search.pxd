@@ -1,7 +1,7 @@
 # One thread's search tree and what it found out at the root; the loop over it is in _search.pxi.
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
 
-from tavolata.ai.observers cimport InformationSets
+from tavolata.ai.observers cimport InformationSets, Told
 from tavolata.ai.stop cimport Stop
 from tavolata.ext.core.chance cimport Chance
 from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
@@ -52,7 +52,7 @@ cdef class Searcher:
     cdef uint32_t used, capacity
     cdef InformationSets sets    # with plan.observed: every node but the root
     cdef EventLog log            # with plan.observed: the events of the last decision
-    cdef uint64_t keys[SEATS_MAX]    # with plan.observed: all that a seat was told in this iteration
+    cdef Told told               # with plan.observed: what seats were told in this iteration
     cdef uint8_t* state
     cdef int32_t* actions        # scratch for lists of legal actions
     cdef uint8_t* marks          # scratch: a byte an action, all zero between uses
@@ -64,6 +64,5 @@ cdef class Searcher:
     cdef double spread           # standard deviation of the seat's utility so far
 
     cdef void run(self) noexcept nogil
-    cdef uint64_t node_key(self, int seat) noexcept nogil
     cdef uint32_t* first_edge(self, int seat) noexcept nogil
     cdef bint carry_out(self, uint32_t seats, const int* choice, bint tell) noexcept nogil

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from tavolata.ai.observers cimport FEWEST_SETS, InformationSet, find, hear, mix
+from tavolata.ai.observers cimport FEWEST_SETS, InformationSet, decided, find, hear, known_to
 from tavolata.ai.stop cimport Stop
 from tavolata.ext.core.bits cimport lowest
 from tavolata.ext.core.game cimport POLICY_RANDOM, POLICY_RULE, Dealer, Game
@@ -80,31 +80,25 @@ cdef class Searcher:
 
     # -- what each seat has been told ------------------------------------------------------------
 
-    cdef uint64_t node_key(self, int seat) noexcept nogil:
-        return mix(self.keys[seat], seat)
-
     cdef uint32_t* first_edge(self, int seat) noexcept nogil:
         """Where the edges begin of the node at which a seat finds itself; NULL if there is no room for it."""
-        cdef InformationSet* place = find(&self.sets, self.node_key(seat), self.used < self.capacity)
+        cdef InformationSet* place = find(&self.sets, known_to(&self.told, seat), self.used < self.capacity)
         return &place.first_child if place != NULL else NULL
 
     cdef bint carry_out(self, uint32_t seats, const int* choice, bint tell) noexcept nogil:
-        """Apply what these seats have chosen at once and, if ``tell``, take into every seat's key what it is
-        told: who has decided, what it has decided itself, and the events. Whether the keys can be relied on."""
+        """Apply what these seats have chosen at once and, if ``tell``, take in what each seat is told of
+        it: who has decided, what it has decided itself, and the events. Whether that could be had."""
         cdef uint32_t left = seats
-        cdef uint64_t own
-        cdef int seat, other
+        cdef int seat
         self.log.used = 0
         while left:
             seat = lowest(left)
             left &= left - 1
             self.game.apply(self.state, seat, choice[seat], &self.chance, &self.log if tell else NULL)
-            for other in range(self.game.seat_count):
-                own = choice[seat] + 1 if other == seat else 0
-                self.keys[other] = mix(self.keys[other], own << 8 | seat)
+            decided(&self.told, seat, choice[seat])
         if not tell or self.log.out_of_memory:
             return False
-        hear(self.keys, self.game.seat_count, &self.log, self.plan.observed)
+        hear(&self.told, self.game.seat_count, &self.log, self.plan.observed)
         return True
 
     def follow(self, dict decision, bytes root=None) -> tuple:
@@ -117,13 +111,13 @@ cdef class Searcher:
         cdef uint32_t seats = 0
         if root is not None:
             memcpy(self.state, <const uint8_t*> root, self.game.state_bytes)
-            memset(self.keys, 0, sizeof(self.keys))
+            memset(&self.told, 0, sizeof(self.told))
         for seat, action in decision.items():
             seats |= <uint32_t> 1 << <int> seat
             choice[<int> seat] = action
         if not self.carry_out(seats, choice, True):
             raise MemoryError
-        keys = tuple([self.node_key(seat) for seat in range(self.game.seat_count)])
+        keys = tuple([known_to(&self.told, seat) for seat in range(self.game.seat_count)])
         return self.state[:self.game.state_bytes], keys, [self.log.words[i] for i in range(self.log.used)]
 
     def search(self) -> None:

@@ -50,12 +50,21 @@ class Course:
 
 @dataclass(frozen=True)
 class Twins:
-    """Two courses that differ in something hidden, and the seats that can tell them apart."""
+    """Two courses that differ in something hidden, and the seats that can tell them apart.
+
+    doings: those that can by what they do and see done to them by others: waiters, declining and
+    gifts, without draws, whole hands, pairs and bills; if not the same as ``tell``.
+    """
 
     why: str
     one: Course
     other: Course
     tell: frozenset[int]
+    doings: frozenset[int] | None = None
+
+    @property
+    def tell_doings(self) -> frozenset[int]:
+        return self.tell if self.doings is None else self.doings
 
 
 def new_game() -> Game:
@@ -147,6 +156,7 @@ TWINS = [
         "MB-12, MB-8: the two that swap a card, and the next seat, which draws it",
         *gifts(ONE_LEFT, SWAP_WITH_3, 3, "paella", "waiter_d"),
         frozenset({0, 3, 1}),
+        frozenset({0, 3}),
     ),
     Twins(
         "MB-14: the giver and the receiver",
@@ -168,6 +178,7 @@ TWINS = [
             "waiter_d",
         ),
         frozenset({0, 1, 2, 3, 4}),
+        frozenset({3, 4}),
     ),
     Twins(
         "MB-16: the giver and its neighbour on the left",
@@ -179,24 +190,28 @@ TWINS = [
         Course(("sushi", *TWO_EACH[1:]), {0: "decline"}),
         Course(("waiter_c", *TWO_EACH[1:]), {0: "decline"}),
         frozenset({0, 1}),
+        frozenset(),
     ),
     Twins(
         "MB-9: a drawn card that makes a pair is seen by all",
         Course(("omelette", *TWO_EACH[1:]), {0: "decline"}),
         Course(("waiter_c", *TWO_EACH[1:]), {0: "decline"}),
         frozenset({0, 1, 2, 3, 4}),
+        frozenset(),
     ),
     Twins(
         "MB-13: the two that swap hands",
         Course(("B sushi", "omelette A", "pizza", "paella D", "goulash"), {0: "play b 2"}),
         Course(("B couscous", "omelette A", "pizza", "paella D", "goulash"), {0: "play b 2"}),
         frozenset({0, 2}),
+        frozenset(),
     ),
     Twins(
         "MB-17: who passes a hand and who gets it",
         Course(("shift", "shift A", "pizza B", "paella D", "couscous"), {0: "decline"}),
         Course(("shift", "shift A", "pizza B", "paella E", "couscous"), {0: "decline"}),
         frozenset({3, 4}),
+        frozenset(),
     ),
     Twins(
         "MB-10: what is played is seen by all",
@@ -209,6 +224,7 @@ TWINS = [
         Course(("sushi D", "A", "mister_bill", "pizza", "paella B"), {0: "play d"}),
         Course(("sushi D", "A", "pizza", "mister_bill", "paella B"), {0: "play d"}),
         frozenset({0, 1, 2, 3, 4}),
+        frozenset(),
     ),
     Twins(
         "MB-25: not playing a waiter tells nothing of the hand",
