@@ -22,9 +22,9 @@ from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
 from tavolata.service.tables.clocks import deadline_us, limits_us
+from tavolata.service.tables.memory import Work
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
-from tavolata.service.tables.tables import Work
 from tavolata.service.thinking import Thinking
 from tavolata.v1.player_pb2 import AiPlayer
 

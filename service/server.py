@@ -27,9 +27,10 @@ from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
 from tavolata.service.tables.lobby import Lobby
+from tavolata.service.tables.memory import Lifetimes
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
-from tavolata.service.tables.tables import Lifetimes, Tables
+from tavolata.service.tables.tables import Tables
 from tavolata.service.thinking import Thinking, ThinkingThreads
 from tavolata.service.watch import WatchHub
 from tavolata.service.work import WorkLoop

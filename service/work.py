@@ -140,6 +140,7 @@ class WorkLoop:
     def _lose_all(self) -> None:
         """Go on as another server: what this one had may be another's by now."""
         self.server_id = self._entropy.name()
+        self._renewed_at = float("-inf")
         held, self._epochs = list(self._epochs), {}
         self._still.clear()
         for table_id in held:
@@ -158,6 +159,8 @@ class WorkLoop:
     async def _ask_for(self, limit: int, among: list[str] | None) -> list[Claim]:
         """Claim tables. If the answer is lost some may have been claimed that this server would
         never act for: it goes on as another, and they are free when the lease of this one ends."""
+        if self._renewed_at == float("-inf"):
+            await self._renew()
         try:
             return await self._store.claim(
                 self.server_id, limit, among=among, without=tuple(self._unable)

@@ -138,7 +138,8 @@ class PostgresStore:
     ) -> list[Claim]:
         """Give the server tables that need one; see Store."""
         rows = await self._read(
-            lambda connection: connection.fetch(CLAIM, server_id, limit, among, list(without))
+            lambda connection: connection.fetch(CLAIM, server_id, limit, among, list(without)),
+            again=False,  # what was claimed wouldn't be given out a second time
         )
         return [Claim(str(row[0]), row[1], row[1] == 1) for row in rows]
 
@@ -180,9 +181,9 @@ class PostgresStore:
         rows = await self._read(lambda connection: connection.fetch(query, state))
         return [str(row[0]) for row in rows]
 
-    async def _read(self, act: Any) -> Any:
+    async def _read(self, act: Any, *, again: bool = True) -> Any:
         try:
-            return await self._reading.use(act)
+            return await self._reading.use(act, again=again)
         except asyncpg.PostgresError as error:
             raise StoreUnavailable(str(error)) from error
 
@@ -207,14 +208,19 @@ async def _check(connection: Any, dsn: str) -> None:
 
 async def _append(connection: Any, runs: Sequence[Run]) -> list[Any]:
     """Send what these runs hold; the tables of those that fitted."""
-    rows = [row_of(append) for run in runs for append in run.appends]
-    heads = [(run.table_id, run.head.entry.number, run.head.previous, run.epoch) for run in runs]
-    columns: list[Sequence[object]] = [*zip(*rows, strict=True), *zip(*heads, strict=True)]
+    columns = _columns(runs)
     summaries = [run.summary(FIRST_EPOCH) for run in runs if run.has_summary]
     if not summaries:
         return list(await connection.fetch(APPEND, *columns))
     columns += zip(*summaries, strict=True)
     return list(await connection.fetch(APPEND_AND_SUMMARIZE, *columns))
+
+
+def _columns(runs: Sequence[Run]) -> list[Sequence[object]]:
+    """The entries of runs, and their heads, column by column."""
+    rows = [row_of(append) for run in runs for append in run.appends]
+    heads = [(run.table_id, run.head.entry.number, run.head.previous, run.epoch) for run in runs]
+    return [*zip(*rows, strict=True), *zip(*heads, strict=True)]
 
 
 async def _why_not(connection: Any, append: Append) -> StoreError | None:

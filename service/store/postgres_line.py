@@ -73,9 +73,12 @@ class Line:
         async with self._pool.acquire(timeout=CONNECT_S) as connection:
             yield connection
 
-    async def use(self, act: Callable[[Any], Awaitable[Value]]) -> Value:
+    async def use(self, act: Callable[[Any], Awaitable[Value]], *, again: bool = True) -> Value:
         """Do it on a connection, and again on another if that breaks. StoreAway if the database
-        stays away; what it refuses is raised."""
+        stays away; what it refuses is raised.
+
+        again: whether it may be done twice; if not, StoreAway leaves open whether it was done.
+        """
         until = time.monotonic() + AWAY_S
         tries = 0
         while True:
@@ -90,7 +93,7 @@ class Line:
                 except _PASSING as error:
                     if isinstance(error, asyncpg.InterfaceError) and not connection.is_closed():
                         raise  # used wrongly: the same the next time
-                    self._pass(error, until, tries)
+                    self._pass(error, until if again else 0.0, tries)
                 finally:
                     await self._pool.release(connection)
             await asyncio.sleep(PAUSES_S[min(tries, len(PAUSES_S) - 1)])

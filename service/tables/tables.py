@@ -1,20 +1,12 @@
-"""Tables by id: loading them, who calls, changing them, and telling when that is durable.
+"""Tables by id: who calls, changing them, and telling when that is durable.
 
-A table in memory is what its log was when it was last read, and what this server has appended
-since. Other servers may have carried the log on: what is shown, and what is refused, is compared
-with the log first; what is appended fits onto the log or is decided again on what it is by now.
+What is appended fits onto the log, or is decided again on what the log is by now.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
-
-import structlog
 
 from tavolata.ext.core.errors import RulesError
 from tavolata.service.committer import Committer
@@ -36,9 +28,8 @@ from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import apply, conclude
 from tavolata.service.tables.chain import WITHOUT_RULES, hash_after, link
-from tavolata.service.tables.clocks import limits_us
-from tavolata.service.tables.following import LastNumbers
-from tavolata.service.tables.making import DamagedLog, carry_on, made, rebuild
+from tavolata.service.tables.making import made
+from tavolata.service.tables.memory import Lifetimes, TablesInMemory
 from tavolata.service.tables.model import (
     NO_SEAT,
     PARKED,
@@ -57,47 +48,14 @@ from tavolata.service.tables.requests import (
     refused_by,
 )
 
-log = structlog.get_logger(__name__)
-MEMORY_S = 600.0  # an idle table stays in memory that long
 _WORK = {PLAYING: True, PARKED: False}  # of a summary, by state
 
 
-@dataclass(frozen=True, slots=True)
-class Lifetimes:
-    """Microseconds that a table lives unless it is started, and once it is over."""
-
-    open_us: int
-    over_us: int
-
-
 Decide = Callable[[Table, Caller | None], Entry]
-Seen = Callable[[Table], None]
 
 
-class Work(Protocol):
-    """Which matches this server acts for, as tables have to know it."""
-
-    server_id: str
-
-    def holds(self, table_id: str) -> int | None:
-        """The epoch of this server's claim, None without one."""
-
-    async def rouse(self, table_id: str) -> bool:
-        """Claim the table if nobody has it; whether it had stood still until now."""
-
-    def begun(self, table_id: str) -> None:
-        """A match has begun here: the claim on it is durable."""
-
-    def resumed(self, table_id: str) -> None:
-        """A parked match goes on."""
-
-    def lost(self, table_id: str) -> None:
-        """Another server has the table."""
-
-
-class Tables:
-    """All tables. `on_change` functions are called with a table whenever more of it is durable, or
-    when it is given up."""
+class Tables(TablesInMemory):
+    """All tables."""
 
     def __init__(
         self,
@@ -108,179 +66,11 @@ class Tables:
         entropy: Entropy,
         lifetimes: Lifetimes,
     ) -> None:
-        self.store = store
-        self.clock = clock
+        super().__init__(store, bus, clock, lifetimes)
         self.entropy = entropy
-        self.on_change: list[Seen] = []
         self._committer = committer
         self._bus = bus
-        bus.subscribe(self._heard)
-        self._lifetimes = lifetimes
-        self._tables: dict[str, Table] = {}
-        self._loading: dict[str, asyncio.Future[Table | None]] = {}
         self._unrecorded: set[bytes] = set()  # tokens in use that a full store couldn't mark
-        self._last_numbers = LastNumbers(store)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.work: Work | None = None  # set before anything is asked
-
-    # -- finding ----------------------------------------------------------------------------------
-
-    async def find(self, table_id: str) -> Table:
-        """The table; its memory may be ahead of its log. Refused with TABLE_NOT_FOUND."""
-        table = self._tables.get(table_id)
-        if table is None:
-            table = await self._load(table_id)
-            if table is None:
-                raise refuse.table_not_found(table_id)
-        if self.store.shared and 0 < self.expires_us(table) <= self.clock.now_us():
-            raise refuse.table_not_found(table_id)  # any server may be removing it
-        table.used_at = self.clock.monotonic()
-        return table
-
-    async def settled(self, table_id: str) -> Table:
-        """The table as it was at some moment since the call, with nothing in it that isn't durable:
-        it may be shown until the next await."""
-        while True:
-            table = await self.find(table_id)
-            await table.settle()
-            if table.dead or await self._has_fallen_behind(table, len(table.entries)):
-                continue
-            await table.settle()
-            if not table.dead:
-                return table
-
-    async def _load(self, table_id: str) -> Table | None:
-        loading = self._loading.get(table_id)
-        if loading is None:
-            # In a context of its own: others than this call may wait for it.
-            loading = asyncio.get_running_loop().create_task(
-                self._read(table_id), context=contextvars.Context()
-            )
-            self._loading[table_id] = loading
-            loading.add_done_callback(lambda _: self._loading.pop(table_id, None))
-        try:
-            return await asyncio.shield(loading)
-        except StoreError as error:
-            raise refuse.store_unavailable() from error
-        except DamagedLog as error:
-            raise self._damaged(table_id, error) from error
-
-    def _damaged(self, table_id: str, error: DamagedLog) -> Refused:
-        log.error("table.damaged", table_id=table_id, error=str(error))
-        return refuse.damaged(table_id)
-
-    async def _read(self, table_id: str) -> Table | None:
-        stored = await self.store.load(table_id)
-        if stored is None:
-            return None
-        table = rebuild(table_id, stored.entries)
-        table.durable_entries = len(table.entries)
-        clocked = table.match is not None and limits_us(table) != (None, None)
-        clocked = clocked and table.state == PLAYING
-        stood_still = clocked and self.work is not None and await self.work.rouse(table_id)
-        self._tables[table_id] = table
-        if stood_still:
-            self.append(table, draft("awakened"))
-        else:
-            self._publish(table)
-        return table
-
-    # -- following what other servers append ------------------------------------------------------
-
-    async def _has_fallen_behind(self, table: Table, count: int) -> bool:
-        """Compare a table with its log and carry it on if there is more; whether there is more by
-        now than `count` entries."""
-        if not self.store.shared:
-            return False
-        try:
-            last = await self._last_numbers.of(table.table_id)
-            if last is None:
-                self.remove([table.table_id])
-                return True
-            if last <= len(table.entries):
-                return table.dead or len(table.entries) > count
-            await self._catch_up(table)
-        except StoreError as error:
-            raise refuse.store_unavailable() from error
-        except DamagedLog as error:
-            raise self._damaged(table.table_id, error) from error
-        return True
-
-    async def _catch_up(self, table: Table) -> None:
-        """Carry a table on with what others have appended, unless this server has in between."""
-        await table.settle()
-        count = len(table.entries)
-        stored = None if table.dead else await self.store.load(table.table_id, count)
-        if table.dead or stored is None or len(table.entries) != count or not stored.entries:
-            return
-        try:
-            for entry in stored.entries:
-                carry_on(table, entry)
-        except Exception:
-            self._drop(table)
-            raise
-        table.durable_entries = len(table.entries)
-        self._publish(table)
-
-    def _heard(self, table_id: str, entry_number: int) -> None:
-        """Carry a table on of which there is more, if anybody here waits for that; otherwise it is
-        carried on when it is needed."""
-        table = self._tables.get(table_id)
-        if table is not None and entry_number > len(table.entries) and self._is_followed(table):
-            self._soon(table)
-
-    def _is_followed(self, table: Table) -> bool:
-        held = self.work is not None and self.work.holds(table.table_id) is not None
-        return bool(table.watchers) or held
-
-    def _soon(self, table: Table) -> None:
-        task = asyncio.get_running_loop().create_task(
-            self._caught_up(table), context=contextvars.Context()
-        )
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _caught_up(self, table: Table) -> None:
-        try:
-            await self._catch_up(table)
-        except StoreError:
-            return  # the next look finds it still behind
-        except Exception:
-            log.exception("table.not_carried_on", table_id=table.table_id)
-
-    async def look(self) -> None:
-        """Compare all tables that anybody here waits for with their logs: what no hint tells."""
-        if not self.store.shared:
-            return
-        followed = [table for table in self._tables.values() if self._is_followed(table)]
-        if not followed:
-            return
-        last = await self.store.last_numbers([table.table_id for table in followed])
-        for table in followed:
-            number = last.get(table.table_id)
-            if number is None:
-                self.remove([table.table_id])
-            elif number > len(table.entries):
-                self._soon(table)
-
-    def forget_idle(self) -> list[str]:
-        """Drop from memory what nobody has asked for lately; it is loaded again when needed."""
-        before = self.clock.monotonic() - MEMORY_S
-        forgotten = []
-        for table in list(self._tables.values()):
-            idle = table.used_at < before and not table.watchers and table.in_flight is None
-            if idle and table.state != PLAYING:
-                del self._tables[table.table_id]
-                forgotten.append(table.table_id)
-        return forgotten
-
-    def remove(self, table_ids: list[str]) -> None:
-        """Forget tables that are gone from the store, and end their watches."""
-        for table_id in table_ids:
-            table = self._tables.pop(table_id, None)
-            if table is not None:
-                table.dead = True
-                self._wake(table)
 
     # -- who calls --------------------------------------------------------------------------------
 
@@ -465,35 +255,3 @@ class Tables:
                 self.work.begun(append.table_id)
             else:
                 self.work.resumed(append.table_id)
-
-    def epoch(self, table_id: str) -> int | None:
-        """The epoch under which this server acts for a table, None if it doesn't."""
-        return None if self.work is None else self.work.holds(table_id)
-
-    def reconsider(self, table_id: str) -> None:
-        """Let everybody who follows changes look at a table in memory again."""
-        table = self._tables.get(table_id)
-        if table is not None:
-            table.considered_version = -1
-            table.has_ai = True
-            self._publish(table)
-
-    def _drop(self, table: Table) -> None:
-        table.dead = True
-        if self._tables.get(table.table_id) is table:
-            del self._tables[table.table_id]
-
-    def _publish(self, table: Table) -> None:
-        self._wake(table)
-        for seen in self.on_change:
-            seen(table)
-
-    def _wake(self, table: Table) -> None:
-        for event in table.watchers:
-            event.set()
-
-    def expires_us(self, table: Table) -> int:
-        """When the table will be removed as things stand; 0: not."""
-        if table.state == STATE_OPEN:
-            return table.created_us + self._lifetimes.open_us
-        return table.ended_us + self._lifetimes.over_us if table.over else 0

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from tavolata.service.settings import Settings
+from tavolata.service.settings import Settings, load
 from tests.project.extensions import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -168,7 +168,7 @@ def test_the_composed_replicas_share_a_store_that_the_settings_take(
         for setting in environment:
             if setting.startswith("TAVOLATA_"):
                 monkeypatch.setenv(setting, environment[setting])
-        assert Settings().store == "postgresql://tavolata@postgres/tavolata"
+        assert load(None).store == "postgresql://tavolata@postgres/tavolata"
         assert services[name]["read_only"] is True
         assert services[name]["cap_drop"] == ["ALL"]
     assert "ports" not in services["postgres"]

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from tavolata.service.ports import Conflict, StoreAway
+from tavolata.service.ports import Conflict, StoreAway, StoreFull
 from tavolata.service.store import postgres_line
 from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
@@ -227,3 +227,43 @@ async def test_hints_reach_every_server_together_and_a_broken_bus_mends_itself(
     await listener.close()
     for bus in (first, second):
         await bus.close()
+
+
+async def test_a_claim_whose_answer_is_lost_is_not_asked_for_again(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log("t")
+    await store.write([log.made(), log.started()])
+    assert await store.renew("first", 30)
+    fetch = asyncpg.pool.PoolConnectionProxy.fetch
+
+    async def lost(connection: Any, query: str, *values: object) -> Any:
+        await fetch(connection, query, *values)
+        connection.terminate()
+        raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle") from None
+
+    monkeypatch.setattr(asyncpg.pool.PoolConnectionProxy, "fetch", lost)
+    # Asked again it would seem that there was nothing, and nobody would act for the table.
+    with pytest.raises(StoreAway, match="closed in the middle"):
+        await store.claim("first", 10)
+    monkeypatch.undo()
+    assert await store.renew("second", 30)
+    await store.release("first")
+    assert [claim.table_id for claim in await store.claim("second", 10)] == ["t"]
+
+
+async def test_a_database_without_room_refuses_the_write_and_the_next_one_can_succeed(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log("t")
+    await store.write([log.made()])
+    # There is no telling a database how much room it has: the error is raised by a statement of
+    # its own, in the place of ours.
+    full = "DO $$ BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$"
+    append = log.next()
+    with monkeypatch.context() as patched:
+        patched.setattr("tavolata.service.store.postgres.APPEND", full)
+        patched.setattr("tavolata.service.store.postgres._columns", lambda runs: [])
+        outcomes = await store.write([append])
+    assert [type(each) for each in outcomes] == [StoreFull]
+    assert await store.write([append]) == [None]
