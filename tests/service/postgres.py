@@ -223,6 +223,15 @@ class Databases:
             await self._command(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
+async def execute(dsn: str, query: str, *values: object) -> Any:
+    """What a statement gives, on a connection of its own."""
+    connection: Any = await asyncpg.connect(dsn)
+    try:
+        return await connection.fetch(query, *values)
+    finally:
+        await connection.close()
+
+
 @pytest.fixture(scope="session")
 def databases() -> Iterator[Databases]:
     """A PostgreSQL for all tests of this process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,19 @@ from tavolata.v1.event_pb2 import ClosingReason
 from tavolata.v1.player_pb2 import AiPace
 from tavolata.v1.table_pb2 import TableState, TimeControl
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
-from tests.service.house import AI, CALLER, GREEDY, OPEN, House, house_in, refused, until
+from tests.service.house import (
+    AI,
+    CALLER,
+    GREEDY,
+    OPEN,
+    House,
+    house_in,
+    refusal_of,
+    refused,
+    until,
+)
 from tests.service.kill_loop import Target, kill_loop
-from tests.service.postgres import databases, postgres
+from tests.service.postgres import databases, execute, postgres
 
 __all__ = ["databases", "postgres"]  # fixtures
 FINISHED = ClosingReason.CLOSING_REASON_MATCH_FINISHED
@@ -119,35 +130,91 @@ async def test_a_clock_runs_out_at_one_server_alone_and_is_seen_at_all(
     assert len(taken) == 2 + 1  # one joined, and each ran out of time once
 
 
-async def test_matches_go_on_when_the_server_of_their_ai_players_is_killed(
-    postgres: str, tmp_path: Path
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "held up"])
+async def test_matches_go_on_when_the_server_of_their_ai_players_is_killed_or_held_up(
+    postgres: str, tmp_path: Path, how: signal.Signals
 ) -> None:
     targets = [Target(tmp_path, postgres, name, lease_s=1) for name in ("first", "second")]
-    for target in targets:
-        await target.start()
+    await asyncio.gather(*(target.start() for target in targets))
     channels = [grpc.aio.insecure_channel(target.bind) for target in targets]
-    house = House(tmp_path)
-    house.stub = TableServiceStub(channels[0])
+    first, second = House(tmp_path), House(tmp_path)
+    first.stub, second.stub = (TableServiceStub(channel) for channel in channels)
     pace = AiPace(floor=Duration(nanos=30_000_000), jitter=Duration())
-    made = [await house.create([AI] * 6, game="mino_dice", ai_pace=pace) for _ in range(3)]
-    tables = [await house.start(each.table.table_id, each.token) for each in made]
-    await targets[0].kill()
-    house.stub = TableServiceStub(channels[1])
-    states = [(await house.table(table.table_id)).state for table in tables]
+    made = [await first.create([AI] * 6, game="mino_dice", ai_pace=pace) for _ in range(2)]
+    tables = [await first.start(each.table.table_id, each.token) for each in made]
+    assert targets[0].process is not None
+    targets[0].process.send_signal(how)
+    states = [(await second.table(table.table_id)).state for table in tables]
     assert TableState.TABLE_STATE_PLAYING in states
     for table in tables:
 
         async def is_over(table_id: str = table.table_id) -> bool:
-            state = (await house.table(table_id)).state
+            state = (await second.table(table_id)).state
             return bool(state == TableState.TABLE_STATE_FINISHED)
 
         await until(is_over, within_s=60)
-        replay = (await house.stub.GetReplay(pb.GetReplayRequest(table_id=table.table_id))).replay
+    if how == signal.SIGSTOP:
+        # It wakes up in the middle of what it was about to do, and has to notice.
+        targets[0].process.send_signal(signal.SIGCONT)
+        for table in tables:
+            assert await first.table(table.table_id) == await second.table(table.table_id)
+        other = await first.create([AI] * 3, game="mino_dice")
+        await first.start(other.table.table_id, other.token)
+
+        async def goes_on() -> bool:
+            state = (await second.table(other.table.table_id)).state
+            return bool(state == TableState.TABLE_STATE_FINISHED)
+
+        await until(goes_on, within_s=60)
+    for table in tables:
+        replay = await second.replay(table.table_id)
         decisions = [each.decision for each in replay.entries if each.HasField("decision")]
         assert len({(each.turn, each.seat) for each in decisions}) == len(decisions)
     for channel in channels:
         await channel.close()
     assert await targets[1].stop() == 0
+    if how == signal.SIGSTOP:
+        assert await targets[0].stop() == 0
+    assert "call.fault" not in targets[0].log.read_text() + targets[1].log.read_text()
+
+
+async def test_an_expired_table_is_found_nowhere_and_removed_a_while_later(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags: dict[str, Any] = {"store": postgres, "open_table_s": 1}
+    async with house_in(tmp_path, **flags) as first, house_in(tmp_path, **flags) as second:
+        made, kept = await first.create(), await first.sitting(2)
+        table_id = made.table.table_id
+        await second.table(table_id)
+
+        async def is_gone() -> bool:
+            return (await refused_or_none(first.table(table_id))) == "TABLE_NOT_FOUND"
+
+        await until(is_gone)
+        for house in (first, second):
+            assert (await refused(house.table(table_id))).reason == "TABLE_NOT_FOUND"
+            join = house.join(table_id)
+            assert (await refused(join)).reason == "TABLE_NOT_FOUND"
+        assert first.server is not None
+        assert second.server is not None
+        count = "SELECT count(*) FROM entries WHERE table_id = $1"
+        await first.server.core.sweep()  # something may be on its way to it yet
+        assert (await execute(postgres, count, table_id))[0][0] > 0
+        monkeypatch.setattr("tavolata.service.server.GRACE_US", 0)
+        await first.server.core.sweep()
+        assert (await execute(postgres, count, table_id))[0][0] == 0
+        assert (await execute(postgres, "SELECT count(*) FROM tables"))[0][0] == 1
+        assert (await refused(second.table(table_id))).reason == "TABLE_NOT_FOUND"
+        assert (await second.table(kept.table_id)).table_id == kept.table_id
+
+
+async def refused_or_none(call: Any) -> str | None:
+    """The reason why a call was refused, if it was."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return refusal_of(error).reason
+    return None
 
 
 async def test_nothing_is_lost_or_doubled_when_one_of_two_servers_is_killed(

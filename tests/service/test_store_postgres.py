@@ -16,7 +16,7 @@ from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
 from tavolata.service.store.revisions import NotOpened, UnknownSchema, postgres_place
 from tests.service.house import until
-from tests.service.postgres import Databases, databases, postgres
+from tests.service.postgres import Databases, databases, execute, postgres
 from tests.service.store_conformance import Log, Shelf, StoreConformance, entries_in
 
 __all__ = ["databases", "postgres"]  # fixtures
@@ -28,15 +28,6 @@ async def store(postgres: str) -> AsyncIterator[PostgresStore]:
     made = await PostgresStore.open(postgres)
     yield made
     await made.close()
-
-
-async def execute(dsn: str, query: str, *values: object) -> Any:
-    """What a statement gives, on a connection of its own."""
-    connection: Any = await asyncpg.connect(dsn)
-    try:
-        return await connection.fetch(query, *values)
-    finally:
-        await connection.close()
 
 
 class TestPostgres(StoreConformance):
