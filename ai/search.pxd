@@ -50,9 +50,6 @@ cdef class Searcher:
     cdef Plan plan
     cdef Node* nodes
     cdef uint32_t used, capacity
-    cdef InformationSets sets    # with plan.observed: every node but the root
-    cdef EventLog log            # with plan.observed: the events of the last decision
-    cdef Told told               # with plan.observed: what seats were told in this iteration
     cdef uint8_t* state
     cdef int32_t* actions        # scratch for lists of legal actions
     cdef uint8_t* marks          # scratch: a byte an action, all zero between uses
@@ -62,6 +59,9 @@ cdef class Searcher:
     cdef uint64_t iterations     # done
     cdef double elapsed_ms
     cdef double spread           # standard deviation of the seat's utility so far
+    cdef InformationSets sets    # with plan.observed: every node but the root
+    cdef EventLog log            # with plan.observed: the events of the last decision
+    cdef Told told               # with plan.observed: what seats were told in this iteration
 
     cdef void run(self) noexcept nogil
     cdef uint32_t* first_edge(self, int seat) noexcept nogil
