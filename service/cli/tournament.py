@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from types import FrameType
+from tavolata.service.cli.tournament_run import (
+    FAILED,
+    REFUSED,
+    Where,
+    play,
+    play_again,
+    rehearse,
+    stop,
+)
 
-    from tavolata.ai.arena.tournament.backends import Backend
+if TYPE_CHECKING:
     from tavolata.ai.arena.tournament.folder import Tournament
     from tavolata.ai.arena.tournament.model import MatchOutcome
-    from tavolata.ai.arena.tournament.specification import Specification
     from tavolata.ai.arena.tournament.summary import Summary
 
-REFUSED = 2  # exit code: what was asked for can't be done
-FAILED = 1  # exit code: it was tried and did not come out right
 WIDTH = 120  # of tables where there is no terminal
-SIGNALLED = 128  # exit code: this plus the signal that stopped the run
 
 app = typer.Typer(
     name="tournament", help="Tournaments of AI players, from one TOML file.", no_args_is_help=True
 )
-
-
-class Where(StrEnum):
-    """Where matches are played. The result is the same everywhere."""
-
-    processes = "processes"
-    inline = "inline"
-    ray = "ray"
 
 
 class Format(StrEnum):
@@ -97,10 +91,10 @@ def run(
     with _refusals(spec):
         specification = load(spec)
         if dry_run:
-            _dry_run(specification, workers, backend, ray)
+            rehearse(specification, workers, backend, ray)
             return
         tournament = folders.create(folder or Path(spec.stem), specification)
-    _play(tournament, workers, backend, ray)
+    play(tournament, workers, backend, ray)
 
 
 @app.command()
@@ -119,7 +113,7 @@ def resume(
         with closing(tournament):
             typer.echo(f"finished: {tournament.store.count()} matches, {tournament.result_hash}")
         return
-    _play(tournament, workers, backend, ray)
+    play(tournament, workers, backend, ray)
 
 
 @app.command()
@@ -210,11 +204,8 @@ def export(
 def _files(tournament: Tournament, as_: Format) -> Iterator[tuple[str, str]]:
     """File names and texts; a single file has none."""
     if as_ is Format.records:
-        from tavolata.ai.arena.tournament.play import record_of
-        from tavolata.ext.core.record import dumps
-
         for outcome in tournament.store.outcomes():
-            yield f"{outcome.plan.id}.json", dumps(record_of(tournament.field, outcome))
+            yield f"{outcome.plan.id}.json", _record_text(tournament, outcome)
     elif as_ is Format.csv:
         from tavolata.ai.arena.tournament.report.delimited import as_csv
 
@@ -265,18 +256,27 @@ def match(
         try:
             outcome = tournament.find(match_id)
         except FolderError as error:
-            _stop(str(error), REFUSED)
+            stop(str(error), REFUSED)
         typer.echo(_match_text(tournament, outcome))
         if record is not None:
-            from tavolata.ai.arena.tournament.play import record_of
-            from tavolata.ext.core.record import dumps
-
-            _write(record, dumps(record_of(tournament.field, outcome)))
-        again = outcome if stored else _again(tournament, outcome, backend)
+            _write(record, _record_text(tournament, outcome))
+        again = outcome if stored else play_again(tournament, outcome, backend)
     if again.hash != outcome.hash:
-        _stop(f"played again it came out otherwise: hash {again.hash.hex()}", FAILED)
+        stop(f"played again it came out otherwise: hash {again.hash.hex()}", FAILED)
     if not stored:
         typer.echo("played again it is the same")
+
+
+def _record_text(tournament: Tournament, outcome: MatchOutcome) -> str:
+    """The match as a file; what is kept may have been changed since it was played."""
+    from tavolata.ai.arena.tournament.play import record_of
+    from tavolata.ext.core.errors import RulesError
+    from tavolata.ext.core.record import RecordMismatch, dumps
+
+    try:
+        return dumps(record_of(tournament.field, outcome))
+    except (RulesError, RecordMismatch) as error:
+        stop(f"match {outcome.plan.id} is not as it was played: {error}", FAILED)
 
 
 def _match_text(tournament: Tournament, outcome: MatchOutcome) -> str:
@@ -294,14 +294,6 @@ def _match_text(tournament: Tournament, outcome: MatchOutcome) -> str:
     return "\n".join([*lines, f"  hash {outcome.hash.hex()}"])
 
 
-def _again(tournament: Tournament, outcome: MatchOutcome, where: Where) -> MatchOutcome:
-    from tavolata.ai.arena.tournament.model import Chunk
-
-    with closing(_backend(tournament.specification, 1, where, None)) as backend:
-        (played,) = backend.run([Chunk(0, (outcome.plan,))])
-    return played.outcomes[0]
-
-
 @app.command()
 def keys() -> None:
     """Every key of a tournament's file, with what it may hold."""
@@ -312,104 +304,6 @@ def keys() -> None:
         default = f"; default: {key.default}" if key.default not in ("", "required") else ""
         required = "; required" if key.default == "required" else ""
         typer.echo(f"{key.path}{only}: {key.allowed}{default}{required}\n    {key.description}")
-
-
-# -- running ------------------------------------------------------------------------------------
-
-
-def _play(tournament: Tournament, workers: int | None, where: Where, ray: str | None) -> None:
-    """Play to the end, or until a signal; always tell what there is and what can be done next."""
-    from tavolata.ai.arena.tournament.backends import WorkerError
-    from tavolata.ai.arena.tournament.runner import ForeignResults
-    from tavolata.ai.arena.tournament.runner import run as run_tournament
-    from tavolata.ai.arena.tournament.store import StoreError
-    from tavolata.service.cli.tournament_progress import progress
-
-    with closing(tournament), _signals() as received:
-        kept = (
-            f"what was played is kept; go on with: tavolata tournament resume {tournament.folder}"
-        )
-        try:
-            with (
-                closing(_backend(tournament.specification, workers, where, ray)) as backend,
-                progress(tournament.field) as observer,
-            ):
-                ending = run_tournament(
-                    tournament.specification.schedule(),
-                    tournament.store,
-                    backend,
-                    observer,
-                    lambda: bool(received),
-                )
-        except KeyboardInterrupt:
-            _stop(f"stopped; {kept}", SIGNALLED + (received or [signal.SIGINT])[0])
-        except (WorkerError, ForeignResults, StoreError) as error:
-            _stop(f"{error}\n{kept}", FAILED)
-    if ending.result_hash is None:
-        _stop(f"stopped after {ending.matches} matches; {kept}", SIGNALLED + received[0])
-    typer.echo(f"{ending.matches} matches; result hash: {ending.result_hash}")
-    typer.echo(f"results: tavolata tournament standings {tournament.folder}")
-
-
-def _dry_run(
-    specification: Specification, workers: int | None, where: Where, ray: str | None
-) -> None:
-    from tavolata.ai.arena.tournament.backends import WorkerError
-    from tavolata.ai.arena.tournament.dry_run import SECONDS, forecast
-    from tavolata.ai.arena.tournament.dry_run_text import lines
-
-    typer.echo(f"playing some matches, for {SECONDS:.0f} s or somewhat longer", err=True)
-    try:
-        with closing(_backend(specification, workers, where, ray)) as backend:
-            found = forecast(specification, backend)
-    except KeyboardInterrupt:
-        _stop("stopped", SIGNALLED + signal.SIGINT)
-    except WorkerError as error:
-        _stop(str(error), FAILED)
-    typer.echo("\n".join(lines(found)))
-
-
-def _backend(
-    specification: Specification, workers: int | None, where: Where, ray: str | None
-) -> Backend:
-    field, policy = specification.field, specification.policy
-    if where is Where.ray or ray is not None:
-        try:
-            from tavolata.ai.arena.tournament.backends.ray import Ray
-        except ModuleNotFoundError:
-            _stop("Ray is not installed; it comes with the extra: tavolata[ray]", REFUSED)
-        try:
-            return Ray(field, policy, workers, ray)
-        except ConnectionError as error:
-            _stop(f"there is no Ray cluster at {ray}: {error}", REFUSED)
-    if where is Where.inline:
-        from tavolata.ai.arena.tournament.backends.inline import Inline
-
-        return Inline(field, policy)
-    from tavolata.ai.arena.tournament.backends.processes import Processes
-
-    return Processes(field, policy, workers)
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """The signals received so far that ask for an end; the second one ends at once."""
-    received: list[int] = []
-
-    def on_signal(number: int, _: FrameType | None) -> None:
-        received.append(number)
-        if len(received) > 1:
-            raise KeyboardInterrupt
-        typer.echo("stopping after the matches in progress; once more stops at once", err=True)
-
-    before = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -425,9 +319,9 @@ def _refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except SpecificationError as error:
-        _stop(f"{path} can't be run:\n{error}", REFUSED)
+        stop(f"{path} can't be run:\n{error}", REFUSED)
     except (FolderError, StoreError, OSError) as error:
-        _stop(str(error), REFUSED)
+        stop(str(error), REFUSED)
 
 
 @contextmanager
@@ -444,7 +338,7 @@ def _summary(tournament: Tournament) -> Summary:
     try:
         from tavolata.ai.arena.tournament.results import summary
     except ModuleNotFoundError as error:
-        _stop(
+        stop(
             f"{error.name} is not installed; it comes with the extra: tavolata[tournament]", REFUSED
         )
     return summary(tournament.field, tournament.store.outcomes(records=False))
@@ -455,9 +349,4 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        _stop(str(error), FAILED)
-
-
-def _stop(text: str, code: int) -> NoReturn:
-    typer.echo(text, err=True)
-    raise typer.Exit(code)
+        stop(str(error), FAILED)
