@@ -16,7 +16,7 @@ import pytest
 from tests.project.extensions import ROOT, SOURCE, SUFFIX, cython_sources, module_name, runs_here
 
 # Kinds of files that have to be in the wheel wherever they lie in the package.
-DATA = {".h", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
+DATA = {".h", ".j2", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
 FOLDERS = ("service", "ai", "ext", "seeds")
 
 # What the extras `postgres`, `tournament` and `ray` bring, and who may need it to load.
