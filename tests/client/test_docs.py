@@ -54,7 +54,7 @@ def screens() -> dict[str, list[str]]:
 
 def words(text: str) -> str:
     """The text without line breaks and without what comes in any order."""
-    return ANY_ORDER.sub("", " ".join(text.split()))
+    return ANY_ORDER.sub("", " ".join(text.split())).strip()
 
 
 @dataclass(frozen=True, slots=True)
