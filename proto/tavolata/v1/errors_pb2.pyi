@@ -158,6 +158,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. The store has no room left; reads and streams go on."""
     ERROR_REASON_INTERNAL_FAULT: _ErrorReason.ValueType  # 145
     """INTERNAL. A fault of the server. Metadata: `incident` (what to look for in its log)."""
+    ERROR_REASON_TOURNAMENTS_OFF: _ErrorReason.ValueType  # 160
+    """UNIMPLEMENTED. The server runs no tournaments: its operator has given it no folder for them. Metadata:
+    `setting` (that would name it).
+    """
+    ERROR_REASON_TOURNAMENT_NOT_FOUND: _ErrorReason.ValueType  # 161
+    """NOT_FOUND. There is no tournament with this id. Metadata: `tournament_id`."""
+    ERROR_REASON_TOURNAMENT_OVER: _ErrorReason.ValueType  # 162
+    """FAILED_PRECONDITION. The tournament has finished or failed, and this is possible before that only.
+    Metadata: `tournament_id`, `state`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a request was refused.
@@ -302,6 +312,16 @@ ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 144
 """RESOURCE_EXHAUSTED. The store has no room left; reads and streams go on."""
 ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 145
 """INTERNAL. A fault of the server. Metadata: `incident` (what to look for in its log)."""
+ERROR_REASON_TOURNAMENTS_OFF: ErrorReason.ValueType  # 160
+"""UNIMPLEMENTED. The server runs no tournaments: its operator has given it no folder for them. Metadata:
+`setting` (that would name it).
+"""
+ERROR_REASON_TOURNAMENT_NOT_FOUND: ErrorReason.ValueType  # 161
+"""NOT_FOUND. There is no tournament with this id. Metadata: `tournament_id`."""
+ERROR_REASON_TOURNAMENT_OVER: ErrorReason.ValueType  # 162
+"""FAILED_PRECONDITION. The tournament has finished or failed, and this is possible before that only.
+Metadata: `tournament_id`, `state`.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final
