@@ -118,12 +118,15 @@ class Player(Protocol):
 
 
 def observe(match: Match, seat: int) -> Observation:
-    """The observation of a seat that is to act."""
+    """The observation of a seat that is to act; ValueError for another: it has nothing to choose."""
+    legal = match.legal(seat)
+    if not legal:
+        raise ValueError(f"seat {seat} is not to act at turn {match.turn}")
     return Observation(
         game=match.game,
         seat=seat,
         turn=match.turn,
         view_bytes=match.view(seat),
-        legal_actions=match.legal(seat),
+        legal_actions=legal,
         event_words=match.event_words(seat, match.round_start),
     )

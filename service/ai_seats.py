@@ -127,6 +127,11 @@ class AiSeats:
 
     async def _answer(self, table: Table, seat: int, turn: int, stop: Stop) -> None:
         """Think, wait until the answer is due, and play."""
+        match = table.match
+        if match is None or match.turn != turn or seat not in match.to_act:
+            # Decided in memory before this began; considered anew when that is known to last.
+            self._thoughts.pop((table.table_id, seat), None)
+            return
         due = self._clock.monotonic() + self._delay(table)
         seed = int.from_bytes(self._entropy.bytes(8), "big")
         occupant = table.seats[seat]
