@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 REFUSED = 2  # exit code: what was asked for can't be done
 FAILED = 1  # exit code: it was tried and did not come out right
+STOPPING = b"stopping after the matches in progress; once more stops at once\n"
 SIGNALLED = 128  # exit code: this plus the signal that stopped the run
 
 
@@ -39,13 +41,13 @@ def play(tournament: Tournament, workers: int | None, where: Where, ray: str | N
     from tavolata.ai.arena.tournament.store import StoreError
     from tavolata.service.cli.tournament_progress import progress
 
-    with closing(tournament), _signals() as received:
-        kept = (
-            f"what was played is kept; go on with: tavolata tournament resume {tournament.folder}"
-        )
+    received: list[int] = []
+    kept = f"what was played is kept; go on with: tavolata tournament resume {tournament.folder}"
+    with closing(tournament):
         try:
             with (
                 closing(backend_of(tournament.specification, workers, where, ray)) as backend,
+                _signals(received),  # after Ray, which has handlers of its own
                 progress(tournament.field) as observer,
             ):
                 ending = run_tournament(
@@ -108,21 +110,20 @@ def backend_of(
 
 
 @contextmanager
-def _signals() -> Iterator[list[int]]:
-    """The signals received so far that ask for an end; the second one ends at once."""
-    received: list[int] = []
+def _signals(received: list[int]) -> Iterator[None]:
+    """Collect signals that ask for an end; the second one ends at once."""
 
     def on_signal(number: int, _: FrameType | None) -> None:
         received.append(number)
         if len(received) > 1:
             raise KeyboardInterrupt
-        typer.echo("stopping after the matches in progress; once more stops at once", err=True)
+        os.write(2, STOPPING)  # the display may be in the middle of a buffered write
 
     before = {
         number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield received
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import ObjectLostError, RayActorError, RayError
 
 from tavolata.ai.arena.tournament.backends import Played, WorkerError
 from tavolata.ai.arena.tournament.backends.processes import Processes
@@ -69,10 +69,12 @@ class Ray:
                 actor, chunk = flying.pop(reference)
                 try:
                     parts = ray.get(reference)
-                except RayActorError:
+                except (RayActorError, ObjectLostError):
                     self._lost(actor, chunk)
                 else:
                     yield from parts
+        except RayError as error:
+            raise WorkerError(f"Ray can't go on: {error}") from None
         finally:
             self._again.clear()
             for actor in {actor for actor, _ in flying.values()}:
