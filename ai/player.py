@@ -118,7 +118,7 @@ class Player(Protocol):
 
 
 def observe(match: Match, seat: int) -> Observation:
-    """The observation of a seat that is to act; ValueError for another: it has nothing to choose."""
+    """The observation of a seat that is to act; ValueError for any other."""
     legal = match.legal(seat)
     if not legal:
         raise ValueError(f"seat {seat} is not to act at turn {match.turn}")
