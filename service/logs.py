@@ -29,7 +29,7 @@ def _call_fields(_: Any, __: str, line: Line) -> Line:
     if call is not None:
         method, request = call
         line.setdefault("method", method)
-        for name in ("request_id", "table_id"):
+        for name in ("request_id", "table_id", "tournament_id"):
             value = getattr(request, name, "")
             if value:
                 line.setdefault(name, value)

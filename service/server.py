@@ -32,14 +32,17 @@ from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
 from tavolata.service.tables.tables import Tables
 from tavolata.service.thinking import Thinking, ThinkingThreads
+from tavolata.service.tournaments.handlers import TournamentService
+from tavolata.service.tournaments.opening import tournament_service
 from tavolata.service.watch import WatchHub
 from tavolata.service.work import WorkLoop
-from tavolata.v1 import catalog_service_pb2, table_service_pb2
+from tavolata.v1 import catalog_service_pb2, table_service_pb2, tournament_service_pb2
 
 log = structlog.get_logger(__name__)
 _CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
-SERVICES = (_CATALOG.full_name, _TABLES.full_name)
+_TOURNAMENTS = tournament_service_pb2.DESCRIPTOR.services_by_name["TournamentService"]
+SERVICES = (_CATALOG.full_name, _TABLES.full_name, _TOURNAMENTS.full_name)
 SWEEP_S = 30.0
 # Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
 GRACE_US = 60 * 10**6
@@ -144,11 +147,12 @@ class Server:
         self._asked = asyncio.Event()
         self._failed = asyncio.Event()
         self._background: list[asyncio.Task[None]] = []
+        self._tournaments = TournamentService()
         self.port = 0
 
     async def start(self) -> None:
-        """Open the store and listen. FileInUse, UnknownSchema, NotOpened and BindRefused say what
-        is wrong."""
+        """Open the store and listen. FileInUse, UnknownSchema, NotOpened, TournamentsRefused and
+        BindRefused say what is wrong."""
         settings = self._settings
         check_bind(settings)
         entropy = SystemEntropy()
@@ -161,9 +165,11 @@ class Server:
         self._calls = Calls(limits, entropy)
         self._server = grpc.aio.server(options=_options(settings))
         self._health = health.aio.HealthServicer()
-        self._add_services(entropy)
         try:
+            self._tournaments = tournament_service(settings, SystemClock(), entropy)
+            self._add_services(entropy)
             self.port = self._listen()
+            await self._tournaments.take_up()
         except BaseException:
             await self._let_go()
             raise
@@ -182,6 +188,7 @@ class Server:
             (
                 self._calls.handler_of(_CATALOG, CatalogHandlers()),
                 self._calls.handler_of(_TABLES, handlers),
+                self._calls.handler_of(_TOURNAMENTS, self._tournaments),
             )
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -245,10 +252,12 @@ class Server:
         for task in self._background:
             task.cancel()
         self.core.hub.end_all()
+        tournaments_end = asyncio.create_task(self._tournaments.close())
         await self.core.ai_seats.close()
         await self.core.work.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._calls.idle.wait(), self._settings.stop_s)
+        await tournaments_end
         # Still open are streams of the standard services, which never end by themselves.
         await self._server.stop(LAST_GRACE_S)
         with contextlib.suppress(TimeoutError):
@@ -256,6 +265,7 @@ class Server:
         log.info("server.stopped")
 
     async def _let_go(self) -> None:
+        await self._tournaments.close()
         await self.core.close()
         await self._bus.close()
 

@@ -63,6 +63,13 @@ class Settings(BaseSettings):
     )
     stop_s: float = Field(20.0, gt=0, le=30, description="most time a graceful stop takes")
 
+    tournaments_dir: Path | None = Field(
+        None, description="folder of tournaments, of this server alone; none: it runs none"
+    )
+    tournaments_max: int = Field(1, ge=1, le=64, description="tournaments played at a time")
+    tournament_processes_max: int = Field(1, ge=1, le=256, description="processes of a tournament")
+    tournament_matches_max: int = Field(100_000, ge=1, description="most matches of a tournament")
+
     log_format: Literal["json", "console"] = Field("console", description="form of the log lines")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the least level that is logged"

@@ -37,6 +37,9 @@ def serve(
     ai_jitter: Annotated[
         float | None, Flag(help="most seconds added at random [0.6]; 0 for machines")
     ] = None,
+    tournaments_dir: Annotated[
+        Path | None, Flag(help="folder of tournaments; without one the server runs none")
+    ] = None,
     log_format: Annotated[str | None, Flag(help="json or console [console]")] = None,
     log_level: Annotated[str | None, Flag(help="debug, info, warning or error [info]")] = None,
     list_settings: Annotated[
@@ -72,6 +75,7 @@ def serve(
         ai_threads=ai_threads,
         ai_floor_s=ai_floor,
         ai_jitter_s=ai_jitter,
+        tournaments_dir=tournaments_dir,
         log_format=log_format,
         log_level=log_level,
     )
@@ -89,13 +93,14 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.settings import Settings
     from tavolata.service.store.revisions import NotOpened, UnknownSchema
     from tavolata.service.store.sqlite import FileInUse
+    from tavolata.service.tournaments.opening import TournamentsRefused
 
     assert isinstance(chosen, Settings)  # noqa: S101
     server = Server(chosen)
     server.heed_signals()
     try:
         await server.start()
-    except (FileInUse, UnknownSchema, NotOpened, BindRefused, OSError) as error:
+    except (FileInUse, UnknownSchema, NotOpened, BindRefused, TournamentsRefused, OSError) as error:
         typer.echo(f"tavolata: {error}", err=True)
         return 1
     if print_port:

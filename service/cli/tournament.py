@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tavolata.service.cli import tournament_remote as remote
 from tavolata.service.cli.tournament_run import (
     FAILED,
     REFUSED,
@@ -44,6 +45,12 @@ class Format(StrEnum):
 
 SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The tournament's TOML file.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of a tournament.")]
+Place = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="The folder of a tournament; with --server, its id there."
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Matches at the same time. Default: one a core.")
 ]
@@ -117,8 +124,17 @@ def resume(
 
 
 @app.command()
-def status(folder: Folder, as_json: AsJson = False) -> None:
+def status(
+    folder: Place,
+    as_json: AsJson = False,
+    server: remote.Server = "",
+    tls: remote.Tls = False,
+    tls_ca: remote.TlsCa = None,
+) -> None:
     """How far a tournament is, also while it runs."""
+    if server:
+        remote.status(server, tls, tls_ca, str(folder), as_json)
+        return
     from tavolata.ai.arena.tournament import folder as folders
 
     with _reading(folder) as tournament:
@@ -153,8 +169,20 @@ def _status_text(said: dict[str, Any]) -> str:
 
 
 @app.command()
-def standings(folder: Folder, as_json: AsJson = False) -> None:
-    """Standings, crosstable, decision times and faults, also while it runs."""
+def standings(
+    folder: Place,
+    as_json: AsJson = False,
+    server: remote.Server = "",
+    tls: remote.Tls = False,
+    tls_ca: remote.TlsCa = None,
+) -> None:
+    """Standings, crosstable, decision times and faults, also while it runs.
+
+    Of a server's tournament: the standings; with --json all of it.
+    """
+    if server:
+        remote.standings(server, tls, tls_ca, str(folder), as_json)
+        return
     from rich.console import Console
 
     with _reading(folder) as tournament:
@@ -184,7 +212,7 @@ def meetings(folder: Folder) -> None:
 
 @app.command()
 def export(
-    folder: Folder,
+    folder: Place,
     to: Annotated[Path, typer.Argument(metavar="TO", help="A JSON file, or a folder to fill.")],
     as_: Annotated[
         Format,
@@ -194,8 +222,14 @@ def export(
             "in a folder, each a file that `tavolata replay` plays and checks.",
         ),
     ] = Format.json,
+    server: remote.Server = "",
+    tls: remote.Tls = False,
+    tls_ca: remote.TlsCa = None,
 ) -> None:
     """Write results or matches to files."""
+    if server:
+        remote.export(server, tls, tls_ca, str(folder), to, as_.value)
+        return
     with _reading(folder) as tournament:
         for name, text in _files(tournament, as_):
             _write(to / name if name else to, text)
@@ -304,6 +338,12 @@ def keys() -> None:
         default = f"; default: {key.default}" if key.default not in ("", "required") else ""
         required = "; required" if key.default == "required" else ""
         typer.echo(f"{key.path}{only}: {key.allowed}{default}{required}\n    {key.description}")
+
+
+app.command("submit")(remote.submit)
+app.command("watch")(remote.watch)
+app.command("cancel")(remote.cancel)
+app.command("list")(remote.list_)
 
 
 # -- reading ------------------------------------------------------------------------------------

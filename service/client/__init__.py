@@ -25,6 +25,7 @@ from tavolata.service.client.playing import Decide, MatchLost, play_match
 from tavolata.service.client.retry import RetryPolicy
 from tavolata.service.client.seat import Seat, new_request_id
 from tavolata.service.client.stream import AttachedSeat, PlayStream
+from tavolata.service.client.tournaments import TournamentFailed, Tournaments
 from tavolata.service.client.watching import Update
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "RetryPolicy",
     "Seat",
     "ServiceError",
+    "TournamentFailed",
+    "Tournaments",
     "Unreachable",
     "Update",
     "ai_player",

@@ -10,6 +10,7 @@ import grpc
 from tavolata.service.client.retry import RetryPolicy
 from tavolata.service.client.seat import Seat, Wire, new_request_id
 from tavolata.service.client.stream import PlayStream
+from tavolata.service.client.tournaments import Tournaments
 from tavolata.service.client.watching import Update
 from tavolata.v1 import (
     catalog_pb2,
@@ -64,6 +65,7 @@ class Connection:
             table_service_pb2_grpc.TableServiceStub(channel),
             policy,
         )
+        self.tournaments = Tournaments(channel, policy)
 
     async def __aenter__(self) -> Self:
         return self

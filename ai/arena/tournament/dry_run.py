@@ -141,6 +141,21 @@ def forecast(
     )
 
 
+def matches_most(spec: Specification) -> int:
+    """The most matches that a tournament can come to, without playing any."""
+    schedule = spec.schedule()
+    return sum(
+        format_.meeting_count
+        * _matches_a_deal(format_)
+        * (schedule.stopping.deals + format_.tie_deals)
+        for format_ in schedule.formats
+    )
+
+
+def _matches_a_deal(format_: Format) -> int:
+    return len(format_.lineups(format_.possible[0], 0, 0))
+
+
 def _chunks(formats: Sequence[Format], until: float) -> Iterator[Chunk]:
     """A chunk a deal: first meetings that have every entrant in every contest, whatever it takes,
     then others, a deal of each at a time, while there is time."""
@@ -223,20 +238,18 @@ def _contest(
     labels: Sequence[str],
 ) -> ContestForecast:
     deviation = _deviation(list(sample.meetings.values()))
-    players = format_.possible[0]
-    matches_a_deal = len(format_.lineups(players, 0, 0))
     expected = _expected_deals(stopping, deviation)
     half_width = detectable = None
     if deviation is not None:
         # At mixed tables two entrants meet at several in every deal.
-        shared = len(format_.possible) * len(list(combinations(players, 2)))
+        shared = len(format_.possible) * len(list(combinations(format_.possible[0], 2)))
         tables = shared / len(list(combinations(labels, 2))) if format_.joint else 1
         error = deviation / sqrt(expected * tables)
         half_width, detectable = TWO_SIDED * error, (TWO_SIDED + POWER) * error
     return ContestForecast(
         name=name,
         meetings=format_.meeting_count,
-        matches_a_deal=matches_a_deal,
+        matches_a_deal=_matches_a_deal(format_),
         deals_least=stopping.next_look(0),
         deals_expected=expected,
         deals_most=stopping.deals + format_.tie_deals,

@@ -29,6 +29,10 @@ class FolderError(RuntimeError):
     """The folder does not allow what was asked for; says why and what can be done."""
 
 
+class FolderBusy(FolderError):
+    """Another process plays the tournament in this folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tournament:
     """An open folder. ``close`` it when done."""
@@ -130,7 +134,7 @@ def _locked(folder: Path) -> IO[str]:
             return lock
         time.sleep(0.05)
     lock.close()
-    raise FolderError(f"{folder} is being run by another process")
+    raise FolderBusy(f"{folder} is being run by another process")
 
 
 def _try_to_lock(lock: IO[str]) -> bool:

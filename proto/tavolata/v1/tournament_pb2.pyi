@@ -130,7 +130,7 @@ class Tournament(_message.Message):
 
     @_builtins.property
     def progress(self) -> Global___TournamentProgress:
-        """How far it is. Absent: nothing has been planned yet."""
+        """How far it is. Absent: it hasn't begun, or not gone on yet since the server was started."""
 
     def __init__(
         self,

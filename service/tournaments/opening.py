@@ -1,0 +1,44 @@
+"""The tournament service that the settings ask for."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from tavolata.service.ai_levels import Ceiling
+from tavolata.service.ports import Clock, Entropy
+from tavolata.service.settings import Settings
+from tavolata.service.tournaments.handlers import TournamentService
+
+NEEDED = ("numpy", "openskill")  # for standings and results
+
+
+class TournamentsRefused(Exception):
+    """There can't be tournaments as the settings say; the message says why."""
+
+
+def tournament_service(settings: Settings, clock: Clock, entropy: Entropy) -> TournamentService:
+    """The service on its folder, or one that refuses. TournamentsRefused says what is wrong."""
+    if settings.tournaments_dir is None:
+        return TournamentService(None)
+    for name in NEEDED:
+        if find_spec(name) is None:
+            raise TournamentsRefused(
+                f"tournaments need a package that isn't installed ({name}): "
+                "pip install 'tavolata[tournament]'"
+            )
+    # Much to load, and most servers run none.
+    from tavolata.service.tournaments.admission import Caps
+    from tavolata.service.tournaments.exporting import Exporting
+    from tavolata.service.tournaments.shelf import Shelf
+    from tavolata.service.tournaments.tournaments import Tournaments
+
+    search = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
+    caps = Caps(
+        settings.tournament_matches_max,
+        settings.tournament_processes_max,
+        search,
+        settings.thread_count,
+    )
+    shelf = Shelf(settings.tournaments_dir)
+    tournaments = Tournaments(shelf, caps, settings.tournaments_max, clock, entropy)
+    return TournamentService(tournaments, Exporting(shelf))
