@@ -24,16 +24,26 @@ cdef extern from *:
     uint32_t random_below "tav_below"(uint64_t* state, uint32_t n) noexcept nogil
     double random_unit "tav_unit"(uint64_t* state) noexcept nogil
 
+cdef struct Keyed:
+    uint8_t seed[32]
+    const unsigned char** names    # of the purposes, in ASCII
+    int* name_sizes
+    EventLog* log                  # where draws are written down, or NULL
+    void* script                   # the KeyedChance (borrowed) if outcomes are scripted, or NULL
+    int failed                     # a scripted outcome can't be: KeyedChance.failure says why
+
 cdef struct Chance:
     uint64_t state      # of the fast generator
-    void* keyed         # the match's KeyedChance (borrowed), or NULL in search
+    Keyed* keyed        # of the match (borrowed), or NULL in search
 
 cdef class KeyedChance:
     cdef readonly bytes seed
     cdef readonly tuple purposes
     cdef readonly dict script
     cdef object failure    # what went wrong in a draw, for Match to raise
-    cdef EventLog* log
+    cdef list names        # keeps what ``keyed.names`` points to
+    cdef Keyed keyed
+    cdef _prepare(self)
 
 cdef int keyed_pick(Chance* chance, int purpose, int round, int index, int n) noexcept nogil
 cdef void keyed_shuffle(Chance* chance, int purpose, int round, int index, uint8_t* items, int count) noexcept nogil

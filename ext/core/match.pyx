@@ -5,13 +5,16 @@ step that fails half-way, leaves the match as it was.
 """
 import hashlib
 import json
+import sys
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
 
 from tavolata.ext.core.bits cimport lowest
 from tavolata.ext.core.chance cimport Chance, KeyedChance
+from tavolata.ext.core.digest cimport sha256_chain
 from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
 from tavolata.ext.core.log cimport (
     EVERYBODY,
@@ -29,8 +32,15 @@ from tavolata.ext.core.log cimport (
 from tavolata.ext.core.errors import AlreadyCommitted, IllegalAction, MatchOver, NotToAct, StaleTurn
 from tavolata.ext.core.records import ChanceOutcome, Decision, MatchEnded, NumberedEvent
 
+# The words of log and records go out as they stand in memory, and are little-endian by definition.
+if sys.byteorder != "little":
+    raise ImportError("this program runs on little-endian machines")
+
 LOG_DOMAIN = b"tavolata.log.v1\x00"
-EVENT_MATCH_ENDED = 0
+cdef enum:
+    MATCH_ENDED = 0     # the kind of the event, in every game
+
+EVENT_MATCH_ENDED = MATCH_ENDED
 
 cdef extern from *:
     """
@@ -59,25 +69,11 @@ def header_of(game, commitment: str = "") -> bytes:
 
 
 cdef class Match:
-    cdef readonly Game game
-    cdef readonly int turn
-    cdef readonly int decision_count
-    cdef readonly bytes hash
-    cdef readonly list decisions          # (turn, seat, action)
-    cdef KeyedChance keyed
-    cdef Chance chance
-    cdef EventLog log
-    cdef uint8_t* state
-    cdef uint8_t* before                  # the state to go back to when a step fails
-    cdef uint32_t asked                   # the seats of the decision in progress, committed or not
-    cdef list event_at                    # first word of every event
-    cdef size_t hashed                    # words that are in the hash
-    cdef readonly int round_start         # events before the round in progress
-
     def __cinit__(self, Game game, *args, **kwargs):
         self.state = <uint8_t*> calloc(1, game.state_bytes)
         self.before = <uint8_t*> malloc(game.state_bytes)
-        if self.state == NULL or self.before == NULL:
+        self.actions = <int32_t*> malloc(game.legal_max * sizeof(int32_t))
+        if self.state == NULL or self.before == NULL or self.actions == NULL:
             raise MemoryError
 
     def __init__(self, Game game, bytes seed, *, dict script=None, str commitment=""):
@@ -86,19 +82,24 @@ cdef class Match:
         seed: 32 bytes; script: chance outcomes fixed by (purpose, round, index), see KeyedChance;
         commitment: the published commitment to the seed, part of the running hash.
         """
+        cdef bytes first = hashlib.sha256(LOG_DOMAIN + header_of(game, commitment)).digest()
+        cdef Fault fault
         self.game = game
         self.keyed = KeyedChance(seed, game.purposes, script)
-        self.keyed.log = &self.log
-        self.chance.keyed = <void*> self.keyed
-        self.decisions = []
-        self.event_at = []
-        self.hash = hashlib.sha256(LOG_DOMAIN + header_of(game, commitment)).digest()
-        game.deal(self.state, &self.chance, &self.log)
-        self._settle()
+        self.keyed.keyed.log = &self.log
+        self.chance.keyed = &self.keyed.keyed
+        memcpy(self.digest, <const uint8_t*> first, sizeof(self.digest))
+        with nogil:
+            self.game.deal(self.state, &self.chance, &self.log)
+            fault = self._settle(0)
+        if fault:
+            self._raise(fault)
 
     def __dealloc__(self):
         free(self.state)
         free(self.before)
+        free(self.actions)
+        free(self.event_at)
         free(self.log.words)
 
     def copy(self) -> Match:
@@ -106,18 +107,21 @@ cdef class Match:
         cdef Match twin = Match.__new__(Match, self.game)
         twin.game = self.game
         twin.keyed = KeyedChance(self.keyed.seed, self.keyed.purposes, self.keyed.script)
-        twin.keyed.log = &twin.log
-        twin.chance.keyed = <void*> twin.keyed
+        twin.keyed.keyed.log = &twin.log
+        twin.chance.keyed = &twin.keyed.keyed
         memcpy(twin.state, self.state, self.game.state_bytes)
-        twin.log.words = <int32_t*> malloc(max(self.log.used, <size_t> 1) * sizeof(int32_t))
-        if twin.log.words == NULL:
+        twin.log.capacity = max(self.log.used, <size_t> 1)
+        twin.log.words = <int32_t*> malloc(twin.log.capacity * sizeof(int32_t))
+        twin.event_capacity = max(self.numbered, <size_t> 1)
+        twin.event_at = <size_t*> malloc(twin.event_capacity * sizeof(size_t))
+        if twin.log.words == NULL or twin.event_at == NULL:
             raise MemoryError
         memcpy(twin.log.words, self.log.words, self.log.used * sizeof(int32_t))
-        twin.log.used = self.log.used
-        twin.log.capacity = max(self.log.used, <size_t> 1)
+        memcpy(twin.event_at, self.event_at, self.numbered * sizeof(size_t))
+        memcpy(twin.digest, self.digest, sizeof(self.digest))
+        twin.log.used, twin.numbered = self.log.used, self.numbered
         twin.turn, twin.decision_count, twin.asked = self.turn, self.decision_count, self.asked
-        twin.hash, twin.hashed, twin.round_start = self.hash, self.hashed, self.round_start
-        twin.decisions, twin.event_at = list(self.decisions), list(self.event_at)
+        twin.hashed, twin.round_start = self.hashed, self.round_start
         return twin
 
     # -- playing ------------------------------------------------------------------------------------
@@ -133,9 +137,11 @@ cdef class Match:
 
     def legal(self, int seat) -> tuple:
         """The legal actions of a seat, ascending; empty if it has nothing to decide."""
+        cdef int i, count
         if not self._is_to_act(seat):
             return ()
-        return legal_of(self.game, self.state, seat)
+        count = self.game.legal(self.state, seat, self.actions)
+        return tuple([self.actions[i] for i in range(count)])
 
     def check(self, int seat, int action, turn=None) -> None:
         """Raise the RulesError that refuses this action, if one does."""
@@ -149,7 +155,7 @@ cdef class Match:
             if self.asked >> seat & 1:
                 raise AlreadyCommitted(f"seat {seat} has committed its choice; it can't be changed (G-2)")
             raise NotToAct(f"seat {seat} is not to act; to act: {', '.join(map(str, self.to_act))} (G-2)")
-        if action not in legal_of(self.game, self.state, seat):
+        if not self.allows(seat, action):
             raise IllegalAction(self.game.why_illegal(self.state[:self.game.state_bytes], seat, action))
 
     def play(self, int seat, int action, turn=None) -> None:
@@ -158,84 +164,124 @@ cdef class Match:
         turn, if given, is the decision that this answers. Raises MatchOver, StaleTurn, NotToAct,
         AlreadyCommitted or IllegalAction (with the rule id), and then nothing has changed.
         """
-        cdef size_t used = self.log.used
-        cdef uint32_t pending
+        cdef Fault fault
         self.check(seat, action, turn)
+        with nogil:
+            fault = self.step(seat, action)
+        if fault:
+            self._raise(fault)
+
+    cdef bint allows(self, int seat, int action) noexcept nogil:
+        """Whether a seat is to act and may take this action."""
+        cdef int count, i
+        if not self._is_to_act(seat):
+            return False
+        count = self.game.legal(self.state, seat, self.actions)
+        for i in range(count):
+            if self.actions[i] == action:
+                return True
+        return False
+
+    cdef Fault step(self, int seat, int action) noexcept nogil:
+        """Carry out an action that ``allows`` has let through; after a fault nothing has changed."""
+        cdef size_t used = self.log.used
+        cdef uint32_t pending = self.game.to_act(self.state) & ~(<uint32_t> 1 << seat)
+        cdef Fault fault
         memcpy(self.before, self.state, self.game.state_bytes)
-        pending = self.game.to_act(self.state) & ~(<uint32_t> 1 << seat)
         log_begin(&self.log, TAG_DECISION)
         log_word(&self.log, self.turn)
         log_word(&self.log, seat)
         log_word(&self.log, action)
         log_end(&self.log)
-        with nogil:
-            self.game.apply(self.state, seat, action, &self.chance, &self.log)
-        try:
-            self._settle(pending)
-        except BaseException:
+        self.game.apply(self.state, seat, action, &self.chance, &self.log)
+        fault = self._settle(pending)
+        if fault:
             memcpy(self.state, self.before, self.game.state_bytes)
             self.log.used = used
             self.log.out_of_memory = 0
-            while self.event_at and self.event_at[len(self.event_at) - 1] >= used:
-                self.event_at.pop()
-            raise
-        self.decisions.append((self.turn, seat, action))
-        self.decision_count += 1
+            return fault
+        self.decision_count = self.decision_count + 1
         if not pending:
-            self.turn += 1
+            self.turn = self.turn + 1
+        return FAULT_NONE
 
-    cdef _settle(self, uint32_t pending=0):
+    cdef Fault _settle(self, uint32_t pending) noexcept nogil:
         """Deal the next round where one has ended, close the match, number and hash what happened."""
-        cdef int32_t words[2 * SEATS_MAX]
-        cdef int i, round_start = self.round_start
+        cdef int round_start = self.round_start
         # A log that could not grow has an entry without a size: it can't be counted.
         while not self.log.out_of_memory and self.game.horizon(self.state) and not self.game.over(self.state):
-            round_start = self._count_events()
+            round_start = <int> self._count_events()
             self.game.advance(self.state, &self.chance, &self.log)
         if self.game.over(self.state):
-            self.game.placement(self.state, words)
-            self.game.totals(self.state, words + self.game.seat_count)
-            event_begin(&self.log, EVENT_MATCH_ENDED, <uint32_t> EVERYBODY)
-            for i in range(2 * self.game.seat_count):
-                log_word(&self.log, words[i])
-            log_end(&self.log)
+            self._close()
+        if self.keyed.keyed.failed:
+            return FAULT_CHANCE
         if self.log.out_of_memory:
-            raise MemoryError("the log of the match could not grow")
-        if self.keyed.failure is not None:
-            failure, self.keyed.failure = self.keyed.failure, None
-            raise failure
+            return FAULT_MEMORY
         if CHECKED:
-            broken = self.game.broken_invariant(self.state)
-            if broken:
-                raise AssertionError(f"{self.game.spec.id}: invariant {broken} does not hold")
-        self._number_and_hash()
+            self.broken = self.game.broken_invariant(self.state)
+            if self.broken:
+                return FAULT_INVARIANT
+        if not self._number_and_hash():
+            return FAULT_MEMORY
         self.round_start = round_start
         if not pending:
             self.asked = self.game.to_act(self.state)
+        return FAULT_NONE
 
-    cdef int _count_events(self):
+    cdef void _close(self) noexcept nogil:
+        """Write the event that ends the match."""
+        cdef int32_t words[2 * SEATS_MAX]
+        cdef int i
+        self.game.placement(self.state, words)
+        self.game.totals(self.state, words + self.game.seat_count)
+        event_begin(&self.log, MATCH_ENDED, <uint32_t> EVERYBODY)
+        for i in range(2 * self.game.seat_count):
+            log_word(&self.log, words[i])
+        log_end(&self.log)
+
+    cdef _raise(self, Fault fault):
+        if fault == FAULT_MEMORY:
+            raise MemoryError("the log of the match could not grow")
+        if fault == FAULT_CHANCE:
+            failure, self.keyed.failure = self.keyed.failure, None
+            self.keyed.keyed.failed = 0
+            raise failure
+        raise AssertionError(f"{self.game.spec.id}: invariant {self.broken} does not hold")
+
+    cdef size_t _count_events(self) noexcept nogil:
         """Events logged so far, the ones not numbered yet included."""
         cdef size_t at = self.hashed
-        cdef int count = len(self.event_at)
+        cdef size_t count = self.numbered
         while at < self.log.used:
             count += self.log.words[at + 1] == TAG_EVENT
             at += <size_t> self.log.words[at]
         return count
 
-    cdef _number_and_hash(self):
+    cdef bint _number_and_hash(self) noexcept nogil:
+        """Number the new events and take all new entries into the hash; False, and nothing done, if there
+        is no memory."""
         cdef size_t at = self.hashed
+        cdef size_t count = self._count_events()
         cdef size_t size
-        digest = self.hash
+        if count > self.event_capacity:
+            size = max(2 * self.event_capacity, count, <size_t> 256)
+            places = <size_t*> realloc(self.event_at, size * sizeof(size_t))
+            if places == NULL:
+                return False
+            self.event_at = places
+            self.event_capacity = size
         while at < self.log.used:
             size = <size_t> self.log.words[at]
-            digest = hashlib.sha256(digest + words_as_bytes(self.log.words + at, size)).digest()
+            sha256_chain(self.digest, <const uint8_t*> (self.log.words + at), size * sizeof(int32_t))
             if self.log.words[at + 1] == TAG_EVENT:
-                self.event_at.append(at)
+                self.event_at[self.numbered] = at
+                self.numbered = self.numbered + 1
             at += size
-        self.hash = digest
         self.hashed = at
+        return True
 
-    cdef bint _is_to_act(self, int seat):
+    cdef bint _is_to_act(self, int seat) noexcept nogil:
         return 0 <= seat < self.game.seat_count and self.game.to_act(self.state) >> seat & 1
 
     # -- scores -------------------------------------------------------------------------------------
@@ -270,15 +316,14 @@ cdef class Match:
 
     def view(self, int viewer) -> bytes:
         """The state with all removed that the viewer, a seat or SPECTATOR (-1), can't know."""
-        cdef bytearray copy = bytearray(self.state[:self.game.state_bytes])
-        cdef uint8_t* raw = copy
         check_viewer(self.game, viewer)
-        self.game.blank(raw, viewer)
-        return bytes(copy)
+        view = PyBytes_FromStringAndSize(<char*> self.state, self.game.state_bytes)
+        self.game.blank(<uint8_t*> view, viewer)
+        return view
 
     @property
     def event_count(self) -> int:
-        return len(self.event_at)
+        return self.numbered
 
     def events(self, int viewer, int after=0) -> list:
         """The events numbered after+1 and on, as this viewer may see them."""
@@ -286,7 +331,7 @@ cdef class Match:
         check_viewer(self.game, viewer)
         return [
             NumberedEvent(number + 1, self._event(self.event_at[number], viewer, False))
-            for number in range(max(after, 0), len(self.event_at))
+            for number in range(max(after, 0), <int> self.numbered)
         ]
 
     def full_events(self) -> list:
@@ -294,7 +339,7 @@ cdef class Match:
         cdef int number
         return [
             NumberedEvent(number + 1, self._event(self.event_at[number], SPECTATOR, True))
-            for number in range(len(self.event_at))
+            for number in range(<int> self.numbered)
         ]
 
     def event_words(self, int viewer, int after=0) -> bytes:
@@ -303,29 +348,17 @@ cdef class Match:
         An event is ``[size, kind, seen, public count, public..., secret...]``; seen is 1 for who may
         see the secret words, even if there are none, and 0 for whom they are left out.
         """
-        cdef list parts = []
-        cdef int32_t head[4]
-        cdef bint seen
-        cdef int number
-        cdef size_t at, size
-        cdef int public
+        cdef size_t first = <size_t> max(after, 0)
+        cdef size_t number, words = 0
+        cdef int32_t* out
         check_viewer(self.game, viewer)
-        for number in range(max(after, 0), len(self.event_at)):
-            at = self.event_at[number]
-            size = <size_t> self.log.words[at]
-            public = self.log.words[at + 4]
-            if public < 0:
-                public = <int> size - 5
-            seen = may_see(self.log.words[at + 3], viewer)
-            if not seen:
-                size = 5 + public
-            head[0] = <int32_t> size - 1
-            head[1] = self.log.words[at + 2]
-            head[2] = seen
-            head[3] = public
-            parts.append((<uint8_t*> head)[:sizeof(head)])
-            parts.append((<uint8_t*> (self.log.words + at + 5))[:(size - 5) * sizeof(int32_t)])
-        return b"".join(parts)
+        for number in range(first, self.numbered):
+            words += 4 + event_size(self.log.words + self.event_at[number], viewer)
+        told = PyBytes_FromStringAndSize(NULL, words * sizeof(int32_t))
+        out = <int32_t*> <char*> told
+        for number in range(first, self.numbered):
+            out += tell_event(self.log.words + self.event_at[number], viewer, out)
+        return told
 
     cdef object _event(self, size_t at, int viewer, bint all_seen):
         cdef size_t size = <size_t> self.log.words[at]
@@ -339,11 +372,39 @@ cdef class Match:
         secret = None
         if all_seen or may_see(self.log.words[at + 3], viewer):
             secret = tuple([self.log.words[i] for i in range(first + public, at + size)])
-        if kind == EVENT_MATCH_ENDED:
+        if kind == MATCH_ENDED:
             return MatchEnded(shown[:self.game.seat_count], shown[self.game.seat_count:])
         return self.game.event(kind, shown, secret)
 
     # -- for the record -----------------------------------------------------------------------------
+
+    @property
+    def hash(self) -> bytes:
+        """The running hash over all that happened, 32 bytes."""
+        return self.digest[:32]
+
+    @property
+    def decisions(self) -> list:
+        """All decisions so far as (turn, seat, action)."""
+        cdef size_t at = 0
+        cdef list decisions = []
+        while at < self.log.used:
+            if self.log.words[at + 1] == TAG_DECISION:
+                decisions.append((self.log.words[at + 2], self.log.words[at + 3], self.log.words[at + 4]))
+            at += <size_t> self.log.words[at]
+        return decisions
+
+    def action_words(self) -> bytes:
+        """The actions of all decisions so far, 32 bits each, little-endian."""
+        cdef size_t at = 0
+        cdef bytes actions = PyBytes_FromStringAndSize(NULL, self.decision_count * sizeof(int32_t))
+        cdef int32_t* out = <int32_t*> <char*> actions
+        while at < self.log.used:
+            if self.log.words[at + 1] == TAG_DECISION:
+                out[0] = self.log.words[at + 4]
+                out += 1
+            at += <size_t> self.log.words[at]
+        return actions
 
     @property
     def seed(self) -> bytes:
@@ -390,14 +451,30 @@ cdef check_seat(Game game, int seat):
         raise ValueError(f"there is no seat {seat}; seats are 0 to {game.seat_count - 1}")
 
 
+cdef int public_words(const int32_t* event) noexcept nogil:
+    """How many words of an event's content everybody may see."""
+    return event[4] if event[4] >= 0 else event[0] - 5
+
+
+cdef int event_size(const int32_t* event, int viewer) noexcept nogil:
+    """How many words of an event's content this viewer may see."""
+    return event[0] - 5 if may_see(event[3], viewer) else public_words(event)
+
+
+cdef int tell_event(const int32_t* event, int viewer, int32_t* out) noexcept nogil:
+    """Write an event as ``Match.event_words`` describes; returns how many words that took."""
+    cdef int size = event_size(event, viewer)
+    out[0] = size + 4
+    out[1] = event[2]
+    out[2] = may_see(event[3], viewer)
+    out[3] = public_words(event)
+    memcpy(out + 4, event + 5, size * sizeof(int32_t))
+    return size + 4
+
+
 cdef bint may_see(int32_t viewers, int viewer) noexcept nogil:
     cdef uint32_t bit = <uint32_t> 1 << (31 if viewer == SPECTATOR else viewer)
     return (<uint32_t> viewers & bit) != 0
-
-
-cdef bytes words_as_bytes(const int32_t* words, size_t count):
-    """Little-endian on every machine, since the running hash is checked elsewhere."""
-    return (<const uint8_t*> words)[:count * sizeof(int32_t)]
 
 
 cdef tuple numbers_of(const int32_t* words, int count):

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tavolata.ext.core.chance import KeyedChance, WordStream, chance_words
+from tavolata.ext.core.chance import KeyedChance, WordStream
 from tests.games.dealing import chi_square_deviate
 from tests.reference.chance import KeyedChance as ReferenceChance
 from tests.reference.chance import below, seed_bytes, stream_words
@@ -25,8 +25,10 @@ KEYS = [
 def test_a_stream_has_the_documented_words(
     seed: bytes, number: int, purpose: str, index: int
 ) -> None:
-    words = chance_words(seed, number, purpose, index, 700)
-    assert words == list(islice(stream_words(seed, purpose, number, index), 700))
+    stream = WordStream(seed, number, purpose, index)
+    assert [stream.word() for _ in range(700)] == list(
+        islice(stream_words(seed, purpose, number, index), 700)
+    )
 
 
 def test_every_part_of_the_key_makes_another_stream() -> None:
@@ -37,7 +39,8 @@ def test_every_part_of_the_key_makes_another_stream() -> None:
         for purpose in ("deal", "deals", "dea", "l")
         for index in (0, 1, 256)
     ]
-    words = {tuple(chance_words(*key, 4)) for key in keys}
+    streams = [WordStream(*key) for key in keys]
+    words = {tuple(stream.word() for _ in range(4)) for stream in streams}
     assert len(words) == len(keys)
 
 
@@ -45,14 +48,21 @@ def test_every_part_of_the_key_makes_another_stream() -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 52, 104, 1000, 2**31, 2**31 + 1, 2**32 - 1, 2**32])
 def test_draws_pass_over_the_words_that_would_favour_some_values(n: int) -> None:
     seed, words = seed_bytes(n), stream_words(seed_bytes(n), "pick", 3, 4)
-    stream = WordStream(seed, 3, "pick", 4, expected=1)
+    stream = WordStream(seed, 3, "pick", 4)
     assert [stream.below(n) for _ in range(200)] == [below(words, n) for _ in range(200)]
 
 
 def test_a_draw_out_of_one_takes_a_word_too() -> None:
-    stream = WordStream(seed_bytes(3), 0, "deal", 0, expected=2)
+    stream, words = WordStream(seed_bytes(3), 0, "deal", 0), WordStream(seed_bytes(3), 0, "deal", 0)
     assert stream.below(1) == 0
-    assert stream.below(2**32) == chance_words(seed_bytes(3), 0, "deal", 0, 2)[1]
+    words.word()
+    assert stream.below(2**32) == words.word()
+
+
+@pytest.mark.parametrize("n", [0, 2**32 + 1])
+def test_a_draw_out_of_nothing_or_of_more_than_a_word_holds_is_refused(n: int) -> None:
+    with pytest.raises(ValueError, match=rf"out of 1 to 2\*\*32, not {n}"):
+        WordStream(seed_bytes(3), 0, "deal", 0).below(n)
 
 
 def chance_of(seed: bytes, script: dict[tuple[str, int, int], int | list[int]]) -> KeyedChance:

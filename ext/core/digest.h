@@ -1,0 +1,250 @@
+/* SHA-256 and SHAKE-256 (FIPS 180-4, FIPS 202) for short inputs, without an allocation or a call into Python: a match
+ * hashes several entries for every action, and rules draw chance while the GIL is free. */
+#ifndef TAVOLATA_DIGEST_H
+#define TAVOLATA_DIGEST_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "digest_types.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+#define TAV_HAS_SHA_BUILD 1
+#else
+#define TAV_HAS_SHA_BUILD 0
+#endif
+
+static const uint32_t tav_sha256_k[64] __attribute__((aligned(16))) = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static inline uint32_t tav_rotr(uint32_t x, int n) { return (x >> n) | (x << (32 - n)); }
+
+static inline uint32_t tav_load_be32(const uint8_t *p) {
+    return ((uint32_t)p[0] << 24) | ((uint32_t)p[1] << 16) | ((uint32_t)p[2] << 8) | p[3];
+}
+
+static inline void tav_store_be32(uint8_t *p, uint32_t x) {
+    p[0] = (uint8_t)(x >> 24);
+    p[1] = (uint8_t)(x >> 16);
+    p[2] = (uint8_t)(x >> 8);
+    p[3] = (uint8_t)x;
+}
+
+static inline void tav_store_be64(uint8_t *p, uint64_t x) {
+    tav_store_be32(p, (uint32_t)(x >> 32));
+    tav_store_be32(p + 4, (uint32_t)x);
+}
+
+static inline uint64_t tav_load_be64(const uint8_t *p) {
+    return ((uint64_t)tav_load_be32(p) << 32) | tav_load_be32(p + 4);
+}
+
+static void tav_sha256_portable(uint32_t *state, const uint8_t *p, size_t blocks) {
+    uint32_t w[64], v[8], first, second;
+    for (; blocks; blocks--, p += TAV_SHA256_BLOCK) {
+        for (int t = 0; t < 16; t++) w[t] = tav_load_be32(p + 4 * t);
+        for (int t = 16; t < 64; t++) {
+            uint32_t a = w[t - 15], b = w[t - 2];
+            w[t] = w[t - 16] + w[t - 7] + (tav_rotr(a, 7) ^ tav_rotr(a, 18) ^ (a >> 3))
+                + (tav_rotr(b, 17) ^ tav_rotr(b, 19) ^ (b >> 10));
+        }
+        memcpy(v, state, sizeof v);
+        for (int t = 0; t < 64; t++) {
+            first = v[7] + (tav_rotr(v[4], 6) ^ tav_rotr(v[4], 11) ^ tav_rotr(v[4], 25))
+                + ((v[4] & v[5]) ^ (~v[4] & v[6])) + tav_sha256_k[t] + w[t];
+            second = (tav_rotr(v[0], 2) ^ tav_rotr(v[0], 13) ^ tav_rotr(v[0], 22))
+                + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+            memmove(v + 1, v, 7 * sizeof *v);
+            v[4] += first;
+            v[0] = first + second;
+        }
+        for (int i = 0; i < 8; i++) state[i] += v[i];
+    }
+}
+
+#if TAV_HAS_SHA_BUILD
+/* The processor's own instructions keep the state as two vectors, (f e b a) and (h g d c) from the low end. */
+__attribute__((target("sha,sse4.1,ssse3")))
+static void tav_sha256_native(uint32_t *state, const uint8_t *p, size_t blocks) {
+    const __m128i to_big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
+    __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
+    __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);
+    __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
+    __m128i w[4];
+    for (; blocks; blocks--, p += TAV_SHA256_BLOCK) {
+        const __m128i abef_before = abef, cdgh_before = cdgh;
+        for (int i = 0; i < 4; i++)
+            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), to_big_endian);
+#pragma GCC unroll 16
+        for (int r = 0; r < 16; r++) {
+            const __m128i k = _mm_load_si128((const __m128i *)(tav_sha256_k + 4 * r));
+            const __m128i sum = _mm_add_epi32(w[r & 3], k);
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+            if (r < 12) {  /* words 4r+16 to 4r+19 take the place of those just used */
+                const __m128i seventh = _mm_alignr_epi8(w[(r + 3) & 3], w[(r + 2) & 3], 4);
+                const __m128i part = _mm_add_epi32(_mm_sha256msg1_epu32(w[r & 3], w[(r + 1) & 3]), seventh);
+                w[r & 3] = _mm_sha256msg2_epu32(part, w[(r + 3) & 3]);
+            }
+        }
+        abef = _mm_add_epi32(abef, abef_before);
+        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    low = _mm_shuffle_epi32(abef, 0x1b);   /* a b e f */
+    high = _mm_shuffle_epi32(cdgh, 0xb1);  /* g h c d */
+    _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(low, high, 0xf0));
+    _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(high, low, 8));
+}
+
+static int tav_has_sha(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 19)) || !(c & (1u << 9))) return 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & (1u << 29));
+}
+#else
+#define tav_sha256_native tav_sha256_portable
+static int tav_has_sha(void) { return 0; }
+#endif
+
+static void (*tav_sha256_blocks)(uint32_t *, const uint8_t *, size_t) = tav_sha256_portable;
+
+/* Take the processor's instructions if it has them and `wanted`; whether they are taken. */
+static int tav_sha256_choose(int wanted) {
+    int native = wanted && tav_has_sha();
+    tav_sha256_blocks = native ? tav_sha256_native : tav_sha256_portable;
+    return native;
+}
+
+static inline void tav_sha256_begin(tav_sha256 *hash) {
+    static const uint32_t first[8] = {
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+    };
+    memcpy(hash->state, first, sizeof first);
+    hash->length = 0;
+}
+
+static void tav_sha256_add(tav_sha256 *hash, const uint8_t *data, size_t size) {
+    size_t held = (size_t)(hash->length % TAV_SHA256_BLOCK), part;
+    hash->length += size;
+    if (held) {
+        part = size < TAV_SHA256_BLOCK - held ? size : TAV_SHA256_BLOCK - held;
+        memcpy(hash->block + held, data, part);
+        if (held + part < TAV_SHA256_BLOCK) return;
+        tav_sha256_blocks(hash->state, hash->block, 1);
+        data += part;
+        size -= part;
+    }
+    if (size >= TAV_SHA256_BLOCK) tav_sha256_blocks(hash->state, data, size / TAV_SHA256_BLOCK);
+    memcpy(hash->block, data + size - size % TAV_SHA256_BLOCK, size % TAV_SHA256_BLOCK);
+}
+
+static void tav_sha256_end(tav_sha256 *hash, uint8_t *digest) {
+    size_t held = (size_t)(hash->length % TAV_SHA256_BLOCK);
+    hash->block[held++] = 0x80;
+    if (held > TAV_SHA256_BLOCK - 8) {
+        memset(hash->block + held, 0, TAV_SHA256_BLOCK - held);
+        tav_sha256_blocks(hash->state, hash->block, 1);
+        held = 0;
+    }
+    memset(hash->block + held, 0, TAV_SHA256_BLOCK - 8 - held);
+    tav_store_be64(hash->block + TAV_SHA256_BLOCK - 8, hash->length * 8);
+    tav_sha256_blocks(hash->state, hash->block, 1);
+    for (int i = 0; i < 8; i++) tav_store_be32(digest + 4 * i, hash->state[i]);
+}
+
+/* digest = SHA-256(digest, data): a link of a chain of hashes. */
+static void tav_sha256_chain(uint8_t *digest, const uint8_t *data, size_t size) {
+    tav_sha256 hash;
+    tav_sha256_begin(&hash);
+    tav_sha256_add(&hash, digest, 32);
+    tav_sha256_add(&hash, data, size);
+    tav_sha256_end(&hash, digest);
+}
+
+/* -- SHAKE-256 -------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t tav_rotl64(uint64_t x, int n) { return n ? (x << n) | (x >> (64 - n)) : x; }
+
+static void tav_keccak(uint64_t *a) {
+    static const uint64_t round_constant[24] = {
+        0x0000000000000001ULL, 0x0000000000008082ULL, 0x800000000000808aULL, 0x8000000080008000ULL,
+        0x000000000000808bULL, 0x0000000080000001ULL, 0x8000000080008081ULL, 0x8000000000008009ULL,
+        0x000000000000008aULL, 0x0000000000000088ULL, 0x0000000080008009ULL, 0x000000008000000aULL,
+        0x000000008000808bULL, 0x800000000000008bULL, 0x8000000000008089ULL, 0x8000000000008003ULL,
+        0x8000000000008002ULL, 0x8000000000000080ULL, 0x000000000000800aULL, 0x800000008000000aULL,
+        0x8000000080008081ULL, 0x8000000000008080ULL, 0x0000000080000001ULL, 0x8000000080008008ULL,
+    };
+    /* Rotation and place of each lane along the path of the rho and pi steps, which starts at lane 1. */
+    static const uint8_t turn[24] = {1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 2, 14, 27, 41, 56, 8, 25, 43, 62, 18, 39, 61, 20, 44};
+    static const uint8_t place[24] = {10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1};
+    uint64_t column[5], moved, next;
+    for (int round = 0; round < 24; round++) {
+#pragma GCC unroll 5
+        for (int x = 0; x < 5; x++) column[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
+#pragma GCC unroll 5
+        for (int x = 0; x < 5; x++) {
+            moved = column[(x + 4) % 5] ^ tav_rotl64(column[(x + 1) % 5], 1);
+            for (int y = 0; y < 25; y += 5) a[x + y] ^= moved;
+        }
+        moved = a[1];
+#pragma GCC unroll 24
+        for (int i = 0; i < 24; i++) {
+            next = a[place[i]];
+            a[place[i]] = tav_rotl64(moved, turn[i]);
+            moved = next;
+        }
+#pragma GCC unroll 5
+        for (int y = 0; y < 25; y += 5) {
+            const uint64_t first = a[y], second = a[y + 1];
+            a[y] ^= ~second & a[y + 2];
+            a[y + 1] ^= ~a[y + 2] & a[y + 3];
+            a[y + 2] ^= ~a[y + 3] & a[y + 4];
+            a[y + 3] ^= ~a[y + 4] & first;
+            a[y + 4] ^= ~first & second;
+        }
+        a[0] ^= round_constant[round];
+    }
+}
+
+static inline void tav_shake256_begin(tav_shake256 *shake) { memset(shake, 0, sizeof *shake); }
+
+static void tav_shake256_add(tav_shake256 *shake, const uint8_t *data, size_t size) {
+    for (; size; size--, data++) {
+        shake->lane[shake->used / 8] ^= (uint64_t)*data << (8 * (shake->used % 8));
+        if (++shake->used == TAV_SHAKE256_RATE) {
+            tav_keccak(shake->lane);
+            shake->used = 0;
+        }
+    }
+}
+
+/* Nothing can be added after this. */
+static void tav_shake256_end(tav_shake256 *shake) {
+    shake->lane[shake->used / 8] ^= (uint64_t)0x1f << (8 * (shake->used % 8));
+    shake->lane[TAV_SHAKE256_RATE / 8 - 1] ^= 0x8000000000000000ULL;
+    tav_keccak(shake->lane);
+    shake->used = 0;
+}
+
+/* The next four bytes of output as a big-endian number. */
+static uint32_t tav_shake256_word(tav_shake256 *shake) {
+    if (shake->used == TAV_SHAKE256_RATE) {
+        tav_keccak(shake->lane);
+        shake->used = 0;
+    }
+    uint32_t word = (uint32_t)(shake->lane[shake->used / 8] >> (8 * (shake->used % 8)));
+    shake->used += 4;
+    return __builtin_bswap32(word);
+}
+
+#endif

@@ -1,0 +1,20 @@
+# SHA-256 and SHAKE-256 without the GIL; what they are for is in digest.h.
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+cdef extern from "tavolata/ext/core/digest_types.h" nogil:
+    ctypedef struct Sha256 "tav_sha256":
+        uint64_t length
+    ctypedef struct Shake256 "tav_shake256":
+        unsigned int used
+
+cdef void sha256_begin(Sha256* hash) noexcept nogil
+cdef void sha256_add(Sha256* hash, const uint8_t* data, size_t size) noexcept nogil
+cdef void sha256_end(Sha256* hash, uint8_t* digest) noexcept nogil
+cdef void sha256_chain(uint8_t* digest, const uint8_t* data, size_t size) noexcept nogil
+cdef void shake256_begin(Shake256* shake) noexcept nogil
+cdef void shake256_add(Shake256* shake, const uint8_t* data, size_t size) noexcept nogil
+cdef void shake256_end(Shake256* shake) noexcept nogil
+cdef uint32_t shake256_word(Shake256* shake) noexcept nogil
+cdef uint64_t number_at(const uint8_t* bytes) noexcept nogil
+cdef void put_number(uint8_t* bytes, uint64_t number) noexcept nogil
+cdef void put_number32(uint8_t* bytes, uint32_t number) noexcept nogil
