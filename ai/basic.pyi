@@ -1,12 +1,14 @@
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.stop import Stop
+from tavolata.ext.core.game import Game
 
-class RandomPlayer:
+class NativePlayer:
+    def __init__(self, game: Game | None = None) -> None: ...
     def decide(
         self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
     ) -> Decision: ...
 
-class GreedyPlayer:
-    def decide(
-        self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
-    ) -> Decision: ...
+class RandomPlayer(NativePlayer): ...
+class GreedyPlayer(NativePlayer): ...
+
+def is_native(kind: object) -> bool: ...

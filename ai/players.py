@@ -35,10 +35,8 @@ class PlayerSpec:
 
 
 BUILT_IN = (
-    PlayerSpec("random", "any legal action", Limits(iterations=1), lambda game: RandomPlayer()),
-    PlayerSpec(
-        "greedy", "the game's rule of thumb", Limits(iterations=1), lambda game: GreedyPlayer()
-    ),
+    PlayerSpec("random", "any legal action", Limits(iterations=1), RandomPlayer),
+    PlayerSpec("greedy", "the game's rule of thumb", Limits(iterations=1), GreedyPlayer),
     PlayerSpec(
         "flat",
         "compares actions by playouts, 4,000 of them",

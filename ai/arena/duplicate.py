@@ -16,8 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
+from tavolata.ai.arena.native import NativeMatch
 from tavolata.ai.arena.timing import bin_of
+from tavolata.ai.basic import NativePlayer, is_native
 from tavolata.ai.player import Decision, Limits, Observation, Player, observe
 from tavolata.ai.players import player_spec
 from tavolata.ai.stop import Stop
@@ -38,9 +41,13 @@ class Entrant:
     limits: Limits
     settings: tuple[tuple[str, float], ...] = ()
 
+    def factory(self) -> Callable[[Game], Player]:
+        """What makes the player for a match; UnknownPlayer if there is none of its name."""
+        return partial(player_spec(self.player).make, **dict(self.settings))
+
     def make(self, game: Game) -> Player:
         """The player, for one match."""
-        return player_spec(self.player).make(game, **dict(self.settings))
+        return self.factory()(game)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +118,39 @@ def deal_seed(base: int, deal: int) -> bytes:
     ).digest()
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionSeeds:
+    """The seeds of one match's decisions: called with a decision's number, gives the 64 bits that a
+    player may use for it. Nothing of the deal can be told from them."""
+
+    key: bytes
+
+    @classmethod
+    def of(cls, base: int, deal: int, rotation: int) -> DecisionSeeds:
+        """Those of a match by its place."""
+        place = deal.to_bytes(8, "big") + rotation.to_bytes(8, "big")
+        return cls(DOMAIN + b"decision" + base.to_bytes(32, "big") + place)
+
+    def __call__(self, decision: int) -> int:
+        digest = hashlib.sha256(self.key + decision.to_bytes(8, "big")).digest()
+        return int.from_bytes(digest[:8], "big")
+
+
 def decision_seed(base: int, deal: int, rotation: int, decision: int) -> int:
-    """The 64 bits a player may use for one decision; nothing of the deal can be told from them."""
-    key = b"".join(part.to_bytes(8, "big") for part in (deal, rotation, decision))
-    digest = hashlib.sha256(DOMAIN + b"decision" + base.to_bytes(32, "big") + key).digest()
-    return int.from_bytes(digest[:8], "big")
+    """One of the seeds that ``DecisionSeeds`` gives."""
+    return DecisionSeeds.of(base, deal, rotation)(decision)
 
 
 def play_match(
     game: Game, entrants: Sequence[Entrant], seed: bytes, seed_of: Callable[[int], int]
 ) -> tuple[Match, list[SeatResult]]:
     """Play one match to its end; ``seed_of`` gives the seed of the n-th decision."""
-    players = [entrant.make(game) for entrant in entrants]
+    players = tuple(entrant.make(game) for entrant in entrants)
+    if isinstance(seed_of, DecisionSeeds):
+        match = Match(game, seed)
+        natively = play_natively(match, players, seed_of)
+        if natively is not None:
+            return match, seat_results(match, entrants, natively)
     spent = [Spent() for _ in entrants]
     stop = Stop()
 
@@ -136,6 +164,26 @@ def play_match(
     match = Match(game, seed)
     play_out(match, decide)
     return match, seat_results(match, entrants, spent)
+
+
+def play_natively(
+    match: Match, players: Sequence[Player], seeds: DecisionSeeds, notes: Any = None
+) -> list[Spent] | None:
+    """Play a match on to its end while the GIL is free, and say what each seat spent.
+
+    None if some player is not a compiled one, or has given an answer that is not legal: who has to
+    say more about that plays the match again from the deal, asking one by one. notes: see
+    ``NativeMatch``.
+    """
+    natives = tuple(player for player in players if isinstance(player, NativePlayer))
+    if len(natives) < len(players) or not all(is_native(type(player)) for player in natives):
+        return None
+    table = NativeMatch(match, natives, seeds.key, notes)
+    if not table.play():
+        return None
+    return [
+        Spent(decisions, 0, think_ms, Counter(bins)) for decisions, think_ms, bins in table.spent()
+    ]
 
 
 Decide = Callable[[int, Observation, int], int]  # (seat, observation, number of the decision)
@@ -200,7 +248,7 @@ def play_deal(pairing: Pairing, base: int, deal: int) -> list[MatchResult]:
     game = game_spec(pairing.game).make(len(pairing.lineup), pairing.options)
     results = []
     for rotation, entrants in enumerate(pairing.rotations()):
-        seeds = partial(decision_seed, base, deal, rotation)
+        seeds = DecisionSeeds.of(base, deal, rotation)
         match, seats = play_match(game, entrants, deal_seed(base, deal), seeds)
         results.append(MatchResult(deal, rotation, tuple(seats), match.hash.hex()))
     return results

@@ -30,14 +30,17 @@ class Note:
 
 
 class Notes:
-    """The shared memory of one worker. Each side makes its own on the same buffer."""
+    """The shared memory of one worker. Each side makes its own on the same buffer.
+
+    ``arena.native`` writes the same layout for players that it asks.
+    """
 
     _LAYOUT = struct.Struct("=qqqqdq")  # a count before and after, to tell a note half written
     SIZE = _LAYOUT.size
 
     def __init__(self, buffer: Any = None) -> None:
         """buffer: writable, SIZE bytes; None for notes that nobody else reads."""
-        self._buffer = bytearray(self.SIZE) if buffer is None else buffer
+        self.buffer = bytearray(self.SIZE) if buffer is None else buffer
         self._count = 0
         self._position = -1
 
@@ -60,13 +63,13 @@ class Notes:
 
     def read(self) -> Note | None:
         """The last note, None in the moment in which one is being written."""
-        before, position, seat, decision, since, after = self._LAYOUT.unpack_from(self._buffer)
+        before, position, seat, decision, since, after = self._LAYOUT.unpack_from(self.buffer)
         return Note(position, seat, decision, since) if before == after else None
 
     def _write(self, seat: int, decision: int) -> None:
         self._count += 1
         self._LAYOUT.pack_into(
-            self._buffer,
+            self.buffer,
             0,
             self._count,
             self._position,

@@ -11,19 +11,20 @@ import hashlib
 import struct
 import traceback
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tavolata.ai.arena.duplicate import (
     DOMAIN,
+    DecisionSeeds,
     Entrant,
     PlayerFault,
     SeatResult,
     Spent,
     ask,
     deal_seed,
-    decision_seed,
+    play_natively,
     play_out,
     seat_result,
     seat_results,
@@ -31,7 +32,7 @@ from tavolata.ai.arena.duplicate import (
 from tavolata.ai.arena.tournament.model import Fault, FaultKind, Field, MatchOutcome, MatchPlan
 from tavolata.ai.arena.tournament.notes import Notes
 from tavolata.ai.arena.tournament.policy import FaultPolicy, OnFault, OnSlow
-from tavolata.ai.basic import GreedyPlayer
+from tavolata.ai.basic import GreedyPlayer, is_native
 from tavolata.ai.player import Observation, Player
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.game import Game
@@ -52,9 +53,29 @@ class Referee:
         self.policy = policy
         self.notes = notes or Notes()
         self._games: dict[int, Game] = {}
+        self._factories: dict[str, Callable[[Game], Player]] = {}
+        self._asked_one_by_one: set[str] = set()  # of these, it is known that they have to be
 
     def play(self, plan: MatchPlan, known: Sequence[Fault] = ()) -> MatchOutcome:
         """The outcome of a plan; ``known`` are faults that it need not suffer again."""
+        return (None if known else self._played_natively(plan)) or self._played(plan, known)
+
+    def _played_natively(self, plan: MatchPlan) -> MatchOutcome | None:
+        """The outcome of a match between compiled players; None if there are others, or a fault."""
+        if not self._asked_one_by_one.isdisjoint(plan.labels):
+            return None
+        match = Match(self.game(plan), match_seed(self.field, plan))
+        sitting = _Sitting(self, match, plan, ())
+        players = sitting.natives()
+        if players is None:
+            return None
+        spent = play_natively(match, players, sitting.seeds, self.notes.buffer)
+        if spent is None:
+            return None
+        seats = seat_results(match, sitting.entrants, spent)
+        return MatchOutcome(plan, tuple(seats), match.hash, pack(match))
+
+    def _played(self, plan: MatchPlan, known: Sequence[Fault]) -> MatchOutcome:
         match = Match(self.game(plan), match_seed(self.field, plan))
         sitting = _Sitting(self, match, plan, known)
         try:
@@ -72,6 +93,17 @@ class Referee:
             game = game_spec(contest.game).make(contest.seats, contest.options)
             self._games[plan.contest] = game
         return game
+
+    def make(self, entrant: Entrant, game: Game) -> Player:
+        """A player for one match. Where it comes from is looked up once."""
+        factory = self._factories.get(entrant.label)
+        if factory is None:
+            factory = self._factories[entrant.label] = entrant.factory()
+        return factory(game)
+
+    def ask_one_by_one(self, entrant: Entrant) -> None:
+        """No match with this entrant can be played without asking its players from here."""
+        self._asked_one_by_one.add(entrant.label)
 
 
 class _Forfeited(Exception):
@@ -98,8 +130,28 @@ class _Sitting:
         self._known = {fault.seat: fault for fault in sorted(known, key=lambda f: -f.decision)}
         self._players: dict[int, Player] = {}  # made when first asked, so that it can be blamed
         self._replaced: set[int] = set()
-        self._base = decision_base(referee.field, plan)
+        self.seeds = DecisionSeeds.of(decision_base(referee.field, plan), plan.deal, plan.rotation)
         self._stop = Stop()
+
+    def natives(self) -> list[Player] | None:
+        """A compiled player for every seat; None if that can't be had.
+
+        Players with a time limit are not among them: how long each answer takes is looked at here.
+        """
+        for seat, entrant in enumerate(self.entrants):
+            self.referee.notes.asking(seat, 0)
+            try:
+                player = self._make(seat)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # noqa: BLE001 - it comes again when the player is asked
+                return None
+            finally:
+                self.referee.notes.answered()
+            if entrant.limits.think_ms is not None or not is_native(type(player)):
+                self.referee.ask_one_by_one(entrant)
+                return None
+        return [self._players[seat] for seat in range(len(self.entrants))]
 
     def decide(self, seat: int, observation: Observation, number: int) -> int:
         """The seat's action: its player's, or the rule of thumb's once that is at fault."""
@@ -112,7 +164,7 @@ class _Sitting:
                 raise _Forfeited(seat)
             self._replaced.add(seat)
         limits = self.entrants[seat].limits
-        seed = self._seed(number)
+        seed = self.seeds(number)
         return GreedyPlayer().decide(observation, limits, seed=seed, stop=self._stop).action
 
     def _known_at(self, seat: int, number: int) -> Fault | None:
@@ -128,7 +180,7 @@ class _Sitting:
         self.referee.notes.asking(seat, number)
         try:
             player = self._players.get(seat) or self._make(seat)
-            decision, elapsed_ms = ask(player, entrant, observation, self._seed(number), self._stop)
+            decision, elapsed_ms = ask(player, entrant, observation, self.seeds(number), self._stop)
             action = int(decision.action)
             spent = self.spent[seat]
             spent.book(decision, elapsed_ms)
@@ -143,7 +195,7 @@ class _Sitting:
         return self._in_time(seat, number, entrant, elapsed_ms) or action
 
     def _make(self, seat: int) -> Player:
-        self._players[seat] = self.entrants[seat].make(self.game)
+        self._players[seat] = self.referee.make(self.entrants[seat], self.game)
         return self._players[seat]
 
     def _in_time(self, seat: int, number: int, entrant: Entrant, elapsed_ms: float) -> Fault | None:
@@ -160,9 +212,6 @@ class _Sitting:
 
     def _fault(self, kind: FaultKind, seat: int, number: int, detail: str) -> Fault:
         return Fault(kind, self.plan.labels[seat], seat, number, detail[:DETAIL_MAX])
-
-    def _seed(self, number: int) -> int:
-        return decision_seed(self._base, self.plan.deal, self.plan.rotation, number)
 
 
 def words_of(error: BaseException) -> str:
@@ -226,8 +275,7 @@ def decision_base(field: Field, plan: MatchPlan) -> int:
 
 def pack(match: Match) -> bytes:
     """The actions of a match in order: 32 bits each, little-endian, compressed."""
-    actions = [action for _, _, action in match.decisions]
-    return zlib.compress(struct.pack(f"<{len(actions)}i", *actions), level=1)
+    return zlib.compress(match.action_words(), level=1)
 
 
 def replayed(field: Field, outcome: MatchOutcome) -> Match:

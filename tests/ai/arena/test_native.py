@@ -1,0 +1,137 @@
+"""Matches of compiled players while the GIL is free: to the byte what asking one by one gives."""
+
+from __future__ import annotations
+
+import threading
+from random import Random
+
+import pytest
+
+from tavolata.ai.arena.duplicate import (
+    DecisionSeeds,
+    Entrant,
+    deal_seed,
+    play_match,
+    play_natively,
+)
+from tavolata.ai.arena.native import NOTE_BYTES, NativeMatch
+from tavolata.ai.arena.timing import bin_of
+from tavolata.ai.arena.tournament.notes import NOBODY, Notes
+from tavolata.ai.basic import GreedyPlayer, NativePlayer, RandomPlayer, is_native
+from tavolata.ai.player import Decision, Limits, Observation
+from tavolata.ai.stop import Stop
+from tavolata.ext.core.match import Match
+from tavolata.ext.core.record import dumps, record_of
+from tavolata.ext.registry import GAMES
+from tests.games.engine import make_game
+from tests.games.tables import covering_settings
+
+ONE = Limits(iterations=1)
+KINDS: tuple[type[NativePlayer], ...] = (RandomPlayer, GreedyPlayer)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_match_of_compiled_players_is_the_one_that_asking_them_one_by_one_gives(
+    game: str,
+) -> None:
+    """At every number of seats and with every value of every option."""
+    for number, setting in enumerate(covering_settings(game)):
+        rules = make_game(game, *setting)
+        names = [("random", "greedy")[seat in (number % 3, 2)] for seat in range(setting[0])]
+        entrants = [Entrant(name, name, ONE) for name in names]
+        seeds = DecisionSeeds.of(7, number, 1)
+        natively, seats = play_match(rules, entrants, deal_seed(7, number), seeds)
+        # With seeds from just any function, players are asked one by one.
+        asked, others = play_match(rules, entrants, deal_seed(7, number), seeds.__call__)
+        assert natively.hash == asked.hash
+        assert natively.state_bytes() == asked.state_bytes()
+        assert dumps(record_of(natively)) == dumps(record_of(asked))
+        assert natively.entries() == asked.entries()
+        assert natively.action_words() == asked.action_words()
+        for one, other in zip(seats, others, strict=True):
+            assert (one.label, one.total, one.place, one.won, one.utility, one.decisions) == (
+                other.label, other.total, other.place, other.won, other.utility, other.decisions,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_match_goes_on_natively_from_wherever_it_stands(
+    game: str, kind: type[NativePlayer]
+) -> None:
+    rules = GAMES[game].make(GAMES[game].seats_usual)
+    seeds, players = DecisionSeeds.of(3, 1, 0), [kind()] * rules.seat_count
+    whole = Match(rules, bytes(32))
+    assert play_natively(whole, players, seeds) is not None
+    begun = Match(rules, bytes(32))
+    for _, seat, action in whole.decisions[: whole.decision_count // 2]:
+        begun.play(seat, action)
+    assert play_natively(begun, players, seeds) is not None
+    assert begun.hash == whole.hash
+
+
+def test_times_are_booked_for_every_decision() -> None:
+    match = Match(GAMES["bouillabaisse"].make(4), bytes(32))
+    spent = play_natively(match, [RandomPlayer()] * 4, DecisionSeeds.of(1, 1, 1))
+    assert spent is not None
+    for seat, one in enumerate(spent):
+        assert one.decisions == sum(who == seat for _, who, _ in match.decisions)
+        assert sum(one.bins.values()) == one.decisions
+        assert min(one.bins) >= bin_of(0.0)
+        assert 0 < one.think_ms < 60_000
+
+
+def test_a_class_that_overrides_how_it_decides_is_not_asked_natively() -> None:
+    class First(RandomPlayer):
+        def decide(
+            self, observation: Observation, limits: Limits, *, seed: int, stop: Stop
+        ) -> Decision:
+            return Decision(observation.legal_actions[0])
+
+    class Named(RandomPlayer):
+        name = "a subclass that changes nothing of that"
+
+    assert [is_native(kind) for kind in (First, Named, RandomPlayer, object, 5)] == [
+        False, True, True, False, False,
+    ]  # fmt: skip
+    match = Match(GAMES["bouillabaisse"].make(2), bytes(32))
+    players = [First(), RandomPlayer()]
+    assert play_natively(match, players, DecisionSeeds.of(1, 1, 1)) is None
+    assert match.decision_count == 0
+    with pytest.raises(ValueError, match="2 compiled players are needed"):
+        NativeMatch(match, (First(), RandomPlayer()), b"")
+
+
+def test_what_is_being_asked_can_be_read_in_the_notes() -> None:
+    notes = Notes()
+    notes.match(5)
+    assert NOTE_BYTES == Notes.SIZE
+    match = Match(GAMES["bouillabaisse"].make(2), bytes(32))
+    play_natively(match, [RandomPlayer()] * 2, DecisionSeeds.of(1, 1, 1), notes.buffer)
+    last = notes.read()
+    assert last is not None
+    assert (last.position, last.seat, last.decision) == (5, NOBODY, 0)
+    with pytest.raises(ValueError, match="notes take 48 bytes, not 8"):
+        NativeMatch(match, (RandomPlayer(),) * 2, b"", bytearray(8))
+
+
+def test_matches_on_several_threads_do_not_disturb_each_other() -> None:
+    rules = GAMES["bids"].make(4)
+
+    def hashes(numbers: list[int]) -> dict[int, bytes]:
+        found = {}
+        for number in numbers:
+            match = Match(rules, deal_seed(1, number))
+            players = [RandomPlayer(), GreedyPlayer(), RandomPlayer(), GreedyPlayer()]
+            play_natively(match, players, DecisionSeeds.of(1, number, 0))
+            found[number] = match.hash
+        return found
+
+    expected, found = hashes(list(range(12))), dict[int, bytes]()
+    mixed = [Random(thread).sample(range(12), 12) for thread in range(3)]
+    threads = [threading.Thread(target=lambda row=row: found.update(hashes(row))) for row in mixed]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
