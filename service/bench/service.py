@@ -23,6 +23,7 @@ import uvloop
 
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
+from tavolata.service import settings
 from tavolata.service.bench import loop_lag
 from tavolata.service.bench.echo import METHOD
 from tavolata.service.bench.measurement import Measurement
@@ -90,8 +91,10 @@ def _rows(echoes: Sequence[Load], plays: Sequence[Load]) -> list[Measurement]:
     def median(loads: Sequence[Load], of: Callable[[Load], float]) -> float:
         return statistics.median(of(load) for load in loads)
 
+    # What the server takes its settings from, too: TAVOLATA_STORE names another store.
+    store = "PostgreSQL" if settings.load(None).store else "SQLite"
     rate = Measurement(
-        f"unary PlayAction, {GAME}, {TABLES} outstanding, SQLite",
+        f"unary PlayAction, {GAME}, {TABLES} outstanding, {store}",
         median(plays, lambda load: load.rate),
         "requests/s",
         "bare grpc.aio echo",

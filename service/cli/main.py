@@ -20,6 +20,7 @@ from tavolata.service.cli import (
     replay,
     serve,
     tournament,
+    verify,
 )
 
 app = typer.Typer(
@@ -49,6 +50,7 @@ def tavolata(
 
 
 app.command("replay")(replay.replay)
+app.command("verify")(verify.verify)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
 app.command("serve")(serve.serve)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from google.protobuf.json_format import ParseDict
 
 from tavolata.service.ports import Entry
-from tavolata.service.replays import replay_message
+from tavolata.service.replays import replay_message, sealed
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import BY_PERSON, effort_of, seed_of
 from tavolata.service.tables.model import Table
@@ -26,8 +26,8 @@ def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
         )
     if match is None:
         final_hash = bytes.fromhex(table.outcome.get("final_hash", ""))
-        return Replay(table=message, proof=proof, final_hash=final_hash)
-    return replay_message(
+        return sealed(Replay(table=message, proof=proof, final_hash=final_hash))
+    told = replay_message(
         message,
         match,
         event_messages(table, viewer, 0, len(table.happenings)),
@@ -35,6 +35,7 @@ def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
         proof=proof,
         viewer=viewer,
     )
+    return sealed(told)
 
 
 def refuse_replay(table: Table) -> None:

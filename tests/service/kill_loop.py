@@ -303,7 +303,8 @@ async def kill_loop(
     codes: list[int] = []
     try:
         for _ in range(kills):
-            await asyncio.sleep(load.random.uniform(0.05, 0.4))
+            # A database has to start again before anybody gets on.
+            await asyncio.sleep(load.random.uniform(0.05, 0.4 if cluster is None else 1.0))
             for player in players:
                 if player.done():
                     player.result()

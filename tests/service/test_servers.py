@@ -135,7 +135,18 @@ async def test_matches_go_on_when_the_server_of_their_ai_players_is_killed_or_he
     postgres: str, tmp_path: Path, how: signal.Signals
 ) -> None:
     targets = [Target(tmp_path, postgres, name, lease_s=1) for name in ("first", "second")]
-    await asyncio.gather(*(target.start() for target in targets))
+    try:
+        await asyncio.gather(*(target.start() for target in targets))
+        await _taken_over(targets, tmp_path, how)
+    finally:
+        for target in targets:
+            if target.process is not None and target.process.returncode is None:
+                await target.kill()
+    assert "call.fault" not in targets[0].log.read_text() + targets[1].log.read_text()
+
+
+async def _taken_over(targets: list[Target], tmp_path: Path, how: signal.Signals) -> None:
+    """Begin matches at the first server, signal it, and see them to their end at the second."""
     channels = [grpc.aio.insecure_channel(target.bind) for target in targets]
     first, second = House(tmp_path), House(tmp_path)
     first.stub, second.stub = (TableServiceStub(channel) for channel in channels)
@@ -175,7 +186,6 @@ async def test_matches_go_on_when_the_server_of_their_ai_players_is_killed_or_he
     assert await targets[1].stop() == 0
     if how == signal.SIGSTOP:
         assert await targets[0].stop() == 0
-    assert "call.fault" not in targets[0].log.read_text() + targets[1].log.read_text()
 
 
 async def test_an_expired_table_is_found_nowhere_and_removed_a_while_later(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,8 +11,10 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from tavolata.service import settings
 from tavolata.service.ports import Conflict, StoreAway, StoreFull
 from tavolata.service.store import postgres_line
+from tavolata.service.store.opening import open_store
 from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
 from tavolata.service.store.revisions import NotOpened, UnknownSchema, postgres_place
@@ -258,3 +261,15 @@ async def test_a_database_without_room_refuses_the_write_and_the_next_one_can_su
         outcomes = await store.write([append])
     assert [type(each) for each in outcomes] == [StoreFull]
     assert await store.write([append]) == [None]
+
+
+async def test_without_its_package_the_store_is_refused_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in list(sys.modules):
+        if name.startswith("tavolata.service.store.postgres"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    chosen = settings.load(None, store="postgresql://127.0.0.1/x")
+    with pytest.raises(NotOpened, match=r"asyncpg.*pip install 'tavolata\[postgres\]'"):
+        await open_store(chosen)
