@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -381,7 +382,11 @@ def _summary(tournament: Tournament) -> Summary:
         stop(
             f"{error.name} is not installed; it comes with the extra: tavolata[tournament]", REFUSED
         )
-    return summary(tournament.field, tournament.store.outcomes(records=False))
+    from tavolata.ai.arena.tournament.course import courses
+
+    found, withdrawn = courses(tournament.specification, tournament.store.of_block)
+    made = summary(tournament.field, tournament.store.outcomes(records=False))
+    return replace(made, courses=found, withdrawn=withdrawn)
 
 
 def _write(path: Path, text: str) -> None:

@@ -135,6 +135,43 @@ class ContestSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Encounter:
+    """Two entrants who met, or one without an opponent.
+
+    round: from 1 in Swiss and knock-out, else 0; second: None without an opponent; difference:
+    first minus second, the mean over deals of the course's measure; verdict: a
+    ``stopping.Verdict``, None while it goes on; winner: who came out ahead, or went on where a
+    bracket asks for one; None when tied, when it goes on, and at tables of more than two.
+    """
+
+    round: int
+    first: str
+    second: str | None
+    deals: int
+    difference: float
+    verdict: str | None
+    winner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Who met whom in one contest and what was decided, as far as whole blocks are played.
+
+    measure: "utility" or "win_share"; rule: the stopping rule in words; points: in Swiss
+    tournaments, best first, after the rounds that are over; champion: of a knock-out that is over.
+    """
+
+    contest: str
+    format: str
+    measure: str
+    rule: str
+    rounds_over: int
+    encounters: tuple[Encounter, ...]
+    points: tuple[tuple[str, float], ...]
+    champion: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Milestone:
     """Ratings after so many deals."""
 
@@ -154,7 +191,11 @@ class EntrantText:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The whole tournament; empty tuples while nothing has been played."""
+    """The whole tournament; empty tuples while nothing has been played.
+
+    courses: contest by contest, where the tournament's specification is known; withdrawn: the
+    entrants that were withdrawn for their faults.
+    """
 
     entrants: tuple[EntrantText, ...]
     matches: int
@@ -166,3 +207,5 @@ class Summary:
     times: tuple[Times, ...]
     faults: tuple[Faults, ...]
     convergence: tuple[Milestone, ...]
+    courses: tuple[Course, ...] = ()
+    withdrawn: tuple[str, ...] = ()

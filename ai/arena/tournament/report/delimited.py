@@ -27,6 +27,7 @@ def as_csv(summary: Summary) -> dict[str, str]:
         "times.csv": _times(summary),
         "faults.csv": _faults(summary),
         "convergence.csv": _convergence(summary),
+        "encounters.csv": _encounters(summary),
     }
 
 
@@ -179,5 +180,22 @@ def _convergence(summary: Summary) -> str:
             [step.deals, label, *_parts(elo)]
             for step in summary.convergence
             for label, elo in step.elo.items()
+        ],
+    )
+
+
+def _encounters(summary: Summary) -> str:
+    return _text(
+        [
+            *("contest", "round", "first", "second", "deals"),
+            *("measure", "difference", "verdict", "winner"),
+        ],
+        [
+            [
+                *(course.contest, one.round, one.first, one.second, one.deals),
+                *(course.measure, one.difference, one.verdict, one.winner),
+            ]
+            for course in summary.courses
+            for one in course.encounters
         ],
     )

@@ -29,6 +29,7 @@ th, td { padding: .3rem .6rem; text-align: right; vertical-align: top; white-spa
 thead th { font-weight: bold; vertical-align: bottom; white-space: normal; }
 th.name, td.name { text-align: left; white-space: normal; overflow-wrap: anywhere;
   min-width: 9rem; }
+td.won { font-weight: bold; }
 td.rank, thead th:first-child { text-align: left; }
 .ci { display: block; font-size: .74rem; font-weight: normal; }
 figure { margin: 1.25rem 0; }
@@ -56,6 +57,7 @@ def html(summary: Summary, title: str) -> str:
         "percent": words.percent,
         "percent_interval": words.percent_interval,
         "milliseconds": words.milliseconds,
+        "verdict": words.verdict,
     }
     numbers = count(1)
 
@@ -69,6 +71,7 @@ def html(summary: Summary, title: str) -> str:
         ranks=words.ranks,
         count=words.count,
         played=words.played,
+        formats=words.FORMATS,
         style=Markup(_style()),  # noqa: S704 # our own text, nothing of the summary
         figure=figure,
     )

@@ -63,6 +63,30 @@ def ranks(rank: int, low: int, high: int) -> str:
     return f"{rank}" if low == high == rank else f"{rank} ({low}\N{EN DASH}{high})"
 
 
+_VERDICTS = {
+    None: "goes on",
+    "deals": "all deals played",
+    "h0": "h0 accepted",
+    "h1": "h1 accepted",
+    "narrow": "interval narrow enough",
+    "withdrawn": "one was withdrawn",
+}
+
+
+def verdict(word: str | None) -> str:
+    """Why a meeting ended."""
+    return _VERDICTS[word]
+
+
+FORMATS = {
+    "round_robin": "Everybody against everybody",
+    "gauntlet": "Challengers against all the others",
+    "swiss": "Swiss rounds",
+    "knock_out": "Knock-out",
+    "mixed": "Mixed tables",
+}
+
+
 def label(text: str) -> str:
     """A label without anything that a terminal or a page would obey, or that XML forbids: what does
     not print is shown as ``\\x1b``."""
