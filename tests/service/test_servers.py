@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from google.protobuf.duration_pb2 import Duration
 
+from tavolata.service.store import postgres_line
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason
 from tavolata.v1.player_pb2 import AiPace
@@ -30,7 +31,7 @@ from tests.service.house import (
     until,
 )
 from tests.service.kill_loop import Target, kill_loop
-from tests.service.postgres import databases, execute, postgres
+from tests.service.postgres import Databases, databases, execute, postgres
 
 __all__ = ["databases", "postgres"]  # fixtures
 FINISHED = ClosingReason.CLOSING_REASON_MATCH_FINISHED
@@ -225,6 +226,58 @@ async def refused_or_none(call: Any) -> str | None:
     except grpc.aio.AioRpcError as error:
         return refusal_of(error).reason
     return None
+
+
+async def test_while_the_database_is_away_callers_are_told_and_afterwards_all_goes_on(
+    databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_line, "AWAY_S", 0.3)
+    own = await databases.fresh()
+    async with house_in(tmp_path, store=own, lease_s=0.5) as house:
+        made = await house.create([CALLER, AI, AI])
+        table_id = made.table.table_id
+        await house.start(table_id, made.token)
+
+        async def asked() -> bool:
+            return bool((await house.view(table_id, made.token)).legal_actions)
+
+        await until(asked)
+        view = await house.view(table_id, made.token)
+        watch = house.watch(table_id, made.token)
+        await watch.read()
+        name = own.partition("?")[0].rpartition("/")[2]
+        other = databases.named("postgres")
+        await execute(other, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1"
+        await execute(other, end, name)
+        for call in (
+            house.play(table_id, made.token, view, request_id="once"),
+            house.view(table_id, made.token),
+            house.table(table_id),
+            house.create(),
+        ):
+            found = await refused(call)
+            assert (found.code, found.reason) == (
+                grpc.StatusCode.UNAVAILABLE,
+                "STORE_UNAVAILABLE",
+            )
+            assert found.retry
+        while (message := await watch.read()).HasField("event"):
+            pass
+        away = ClosingReason.CLOSING_REASON_STORE_UNAVAILABLE
+        assert message.closing.reason == away
+        await asyncio.sleep(0.6)  # longer than the lease
+        await execute(other, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        receipts = [
+            (await house.play(table_id, made.token, view, request_id="once")).receipt
+            for _ in range(2)
+        ]
+        assert receipts[0] == receipts[1]
+        # The AI players' server has lost its lease in between, and takes the match up again.
+        await asyncio.wait_for(house.play_as_told(table_id, made.token), 60)
+        replay = await house.replay(table_id)
+        ids = [each.decision.request_id for each in replay.entries]
+        assert ids.count("once") == 1
 
 
 async def test_nothing_is_lost_or_doubled_when_one_of_two_servers_is_killed(
