@@ -15,6 +15,7 @@ from tavolata.service.tables import refuse as refuse_call
 from tavolata.service.tables.requests import check_request_id, digest_of
 from tavolata.service.tournaments import process, refuse
 from tavolata.service.tournaments.admission import Caps, admitted, processes_for
+from tavolata.service.tournaments.entry import Entry, state_word
 from tavolata.service.tournaments.running import END_S, Running
 from tavolata.service.tournaments.shelf import Note, Shelf
 from tavolata.v1.tournament_pb2 import Tournament, TournamentState
@@ -26,35 +27,6 @@ LOSSES_MAX = 3  # processes in a row that end without having played a match
 AGAIN_S = 1.0  # before the next try
 RETRY_S = 30.0  # what a client is told to wait for a free place
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-
-
-class Entry:
-    """One tournament."""
-
-    def __init__(self, note: Note) -> None:
-        self.note = note
-        self.changed = asyncio.Event()  # set, and replaced, with the next change
-        self.is_cancelled = False
-        self.is_ending = False  # its end is being put down
-        self.cancelling = asyncio.Lock()
-        self.result_hash = ""  # told by the process, shown once the tournament has ended
-        self.running: Running | None = None
-        self.task: asyncio.Task[None] | None = None
-
-    @property
-    def message(self) -> Tournament:
-        """The tournament as it is; it changes."""
-        return self.note.tournament
-
-    @property
-    def position(self) -> tuple[int, str]:
-        """Its place among all, oldest first."""
-        return self.message.create_time.ToMicroseconds(), self.message.tournament_id
-
-    def tell(self) -> None:
-        """Let watchers know that it has changed."""
-        told, self.changed = self.changed, asyncio.Event()
-        told.set()
 
 
 class Tournaments:
@@ -242,6 +214,8 @@ class Tournaments:
                 await self._play(entry)
         except Exception:
             log.exception("tournament.lost", tournament_id=entry.message.tournament_id)
+            entry.message.failure = "a fault of the server; its log has more"
+            await self._over(entry, TournamentState.TOURNAMENT_STATE_FAILED)
         finally:
             entry.running = None
 
@@ -321,8 +295,3 @@ class Tournaments:
         if state == TournamentState.TOURNAMENT_STATE_FINISHED:
             made.result_hash = entry.result_hash
         return Note(entry.note.request_id, entry.note.digest, made)
-
-
-def state_word(state: TournamentState.ValueType) -> str:
-    """A state in words, such as `finished`."""
-    return TournamentState.Name(state).removeprefix("TOURNAMENT_STATE_").lower()
