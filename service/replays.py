@@ -8,6 +8,7 @@ in the events.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 
 from tavolata.ext.core.match import Match
@@ -55,7 +56,7 @@ def replay_message(
         )
     for event in events:
         entry = pb.ReplayEntry(event=pb.RecordedEvent(event=event))
-        if _is_of_match(event):
+        if is_of_match(event):
             for entry in happened:
                 if entry.HasField("event"):
                     _place(entry.event.event, event)
@@ -66,7 +67,22 @@ def replay_message(
     return made
 
 
-def _is_of_match(event: Event) -> bool:
+def digest_of(replay: pb.Replay) -> bytes:
+    """The 32 bytes that `Replay.digest` has to be."""
+    bare = pb.Replay()
+    bare.CopyFrom(replay)
+    bare.ClearField("digest")
+    written = bare.SerializeToString(deterministic=True)
+    return hashlib.sha256(b"tavolata.replay.v1\x00" + written).digest()
+
+
+def sealed(replay: pb.Replay) -> pb.Replay:
+    """The replay itself, its digest filled in."""
+    replay.digest = digest_of(replay)
+    return replay
+
+
+def is_of_match(event: Event) -> bool:
     """Whether the match has an event for it, too; its end is an event of the table in the API."""
     return event.HasField("game") or event.table.HasField("match_ended")
 

@@ -127,7 +127,10 @@ def dumps(record: Record) -> str:
 def loads(text: str) -> Record:
     """The record in the text of a file. RecordError if it is none."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
+        json.dumps(data, ensure_ascii=False).encode()  # an escape may name half a character
+    except UnicodeEncodeError:
+        raise RecordError("top level", "has an escape for half a character") from None
     except json.JSONDecodeError as error:
         raise RecordError(f"line {error.lineno}, column {error.colno}", error.msg) from None
     except RecursionError:
@@ -150,6 +153,14 @@ def loads(text: str) -> Record:
         totals=_optional(data["totals"]),
         placement=_optional(data["placement"]),
     )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a key given twice, readers of JSON take different ones."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("has a key twice in one object")
+    return made
 
 
 def _optional(numbers: list[int] | None) -> tuple[int, ...] | None:

@@ -30,27 +30,27 @@ from tavolata.v1 import player_pb2 as tavolata_dot_v1_dot_player__pb2
 from tavolata.v1 import table_pb2 as tavolata_dot_v1_dot_table__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18tavolata/v1/replay.proto\x12\x0btavolata.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17tavolata/v1/event.proto\x1a\x1atavolata/v1/fairness.proto\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\x1a\x17tavolata/v1/table.proto\"\x95\x01\n\x06Replay\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12)\n\x05proof\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.FairnessProof\x12)\n\x07\x65ntries\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.ReplayEntry\x12\x12\n\nfinal_hash\x18\x04 \x01(\x0c\"\xb2\x01\n\x0bReplayEntry\x12,\n\x06\x63hance\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.ChanceOutcomeH\x00\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x15.tavolata.v1.DecisionH\x00\x12+\n\x05\x65vent\x18\x03 \x01(\x0b\x32\x1a.tavolata.v1.RecordedEventH\x00\x12\x14\n\x0crunning_hash\x18\x04 \x01(\x0c\x42\x07\n\x05\x65ntry\"\xa3\x01\n\rChanceOutcome\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0f\n\x07purpose\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\x12.\n\x07shuffle\x18\x04 \x01(\x0b\x32\x1b.tavolata.v1.ShuffleOutcomeH\x00\x12(\n\x04pick\x18\x05 \x01(\x0b\x32\x18.tavolata.v1.PickOutcomeH\x00\x42\t\n\x07outcome\"\x1f\n\x0eShuffleOutcome\x12\r\n\x05items\x18\x01 \x03(\t\"+\n\x0bPickOutcome\x12\r\n\x05\x62ound\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\r\"\xc5\x02\n\x08\x44\x65\x63ision\x12\x0c\n\x04turn\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12#\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x13.tavolata.v1.Action\x12*\n\rlegal_actions\x18\x04 \x03(\x0b\x32\x13.tavolata.v1.Action\x12+\n\x07made_by\x18\x05 \x01(\x0e\x32\x1a.tavolata.v1.DecisionMaker\x12\x12\n\nrequest_id\x18\x06 \x01(\t\x12(\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x02\x61i\x18\x08 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12)\n\x06\x65\x66\x66ort\x18\t \x01(\x0b\x32\x19.tavolata.v1.SearchEffort\x12\x13\n\x0bsearch_seed\x18\n \x01(\x04\"E\n\rRecordedEvent\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Event\x12\x11\n\tsecret_to\x18\x02 \x03(\r*~\n\rDecisionMaker\x12\x1e\n\x1a\x44\x45\x43ISION_MAKER_UNSPECIFIED\x10\x00\x12\x19\n\x15\x44\x45\x43ISION_MAKER_PERSON\x10\x01\x12\x15\n\x11\x44\x45\x43ISION_MAKER_AI\x10\x02\x12\x1b\n\x17\x44\x45\x43ISION_MAKER_STAND_IN\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18tavolata/v1/replay.proto\x12\x0btavolata.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17tavolata/v1/event.proto\x1a\x1atavolata/v1/fairness.proto\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\x1a\x17tavolata/v1/table.proto\"\xa5\x01\n\x06Replay\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Table\x12)\n\x05proof\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.FairnessProof\x12)\n\x07\x65ntries\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.ReplayEntry\x12\x12\n\nfinal_hash\x18\x04 \x01(\x0c\x12\x0e\n\x06\x64igest\x18\x05 \x01(\x0c\"\xb2\x01\n\x0bReplayEntry\x12,\n\x06\x63hance\x18\x01 \x01(\x0b\x32\x1a.tavolata.v1.ChanceOutcomeH\x00\x12)\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x15.tavolata.v1.DecisionH\x00\x12+\n\x05\x65vent\x18\x03 \x01(\x0b\x32\x1a.tavolata.v1.RecordedEventH\x00\x12\x14\n\x0crunning_hash\x18\x04 \x01(\x0c\x42\x07\n\x05\x65ntry\"\xa3\x01\n\rChanceOutcome\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0f\n\x07purpose\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\x12.\n\x07shuffle\x18\x04 \x01(\x0b\x32\x1b.tavolata.v1.ShuffleOutcomeH\x00\x12(\n\x04pick\x18\x05 \x01(\x0b\x32\x18.tavolata.v1.PickOutcomeH\x00\x42\t\n\x07outcome\"\x1f\n\x0eShuffleOutcome\x12\r\n\x05items\x18\x01 \x03(\t\"+\n\x0bPickOutcome\x12\r\n\x05\x62ound\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\r\"\xc5\x02\n\x08\x44\x65\x63ision\x12\x0c\n\x04turn\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12#\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x13.tavolata.v1.Action\x12*\n\rlegal_actions\x18\x04 \x03(\x0b\x32\x13.tavolata.v1.Action\x12+\n\x07made_by\x18\x05 \x01(\x0e\x32\x1a.tavolata.v1.DecisionMaker\x12\x12\n\nrequest_id\x18\x06 \x01(\t\x12(\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x02\x61i\x18\x08 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12)\n\x06\x65\x66\x66ort\x18\t \x01(\x0b\x32\x19.tavolata.v1.SearchEffort\x12\x13\n\x0bsearch_seed\x18\n \x01(\x04\"E\n\rRecordedEvent\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.tavolata.v1.Event\x12\x11\n\tsecret_to\x18\x02 \x03(\r*~\n\rDecisionMaker\x12\x1e\n\x1a\x44\x45\x43ISION_MAKER_UNSPECIFIED\x10\x00\x12\x19\n\x15\x44\x45\x43ISION_MAKER_PERSON\x10\x01\x12\x15\n\x11\x44\x45\x43ISION_MAKER_AI\x10\x02\x12\x1b\n\x17\x44\x45\x43ISION_MAKER_STAND_IN\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tavolata.v1.replay_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_DECISIONMAKER']._serialized_start=1178
-  _globals['_DECISIONMAKER']._serialized_end=1304
+  _globals['_DECISIONMAKER']._serialized_start=1194
+  _globals['_DECISIONMAKER']._serialized_end=1320
   _globals['_REPLAY']._serialized_start=203
-  _globals['_REPLAY']._serialized_end=352
-  _globals['_REPLAYENTRY']._serialized_start=355
-  _globals['_REPLAYENTRY']._serialized_end=533
-  _globals['_CHANCEOUTCOME']._serialized_start=536
-  _globals['_CHANCEOUTCOME']._serialized_end=699
-  _globals['_SHUFFLEOUTCOME']._serialized_start=701
-  _globals['_SHUFFLEOUTCOME']._serialized_end=732
-  _globals['_PICKOUTCOME']._serialized_start=734
-  _globals['_PICKOUTCOME']._serialized_end=777
-  _globals['_DECISION']._serialized_start=780
-  _globals['_DECISION']._serialized_end=1105
-  _globals['_RECORDEDEVENT']._serialized_start=1107
-  _globals['_RECORDEDEVENT']._serialized_end=1176
+  _globals['_REPLAY']._serialized_end=368
+  _globals['_REPLAYENTRY']._serialized_start=371
+  _globals['_REPLAYENTRY']._serialized_end=549
+  _globals['_CHANCEOUTCOME']._serialized_start=552
+  _globals['_CHANCEOUTCOME']._serialized_end=715
+  _globals['_SHUFFLEOUTCOME']._serialized_start=717
+  _globals['_SHUFFLEOUTCOME']._serialized_end=748
+  _globals['_PICKOUTCOME']._serialized_start=750
+  _globals['_PICKOUTCOME']._serialized_end=793
+  _globals['_DECISION']._serialized_start=796
+  _globals['_DECISION']._serialized_end=1121
+  _globals['_RECORDEDEVENT']._serialized_start=1123
+  _globals['_RECORDEDEVENT']._serialized_end=1192
 # @@protoc_insertion_point(module_scope)

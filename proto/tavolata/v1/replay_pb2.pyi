@@ -66,11 +66,18 @@ class Replay(_message.Message):
     PROOF_FIELD_NUMBER: _builtins.int
     ENTRIES_FIELD_NUMBER: _builtins.int
     FINAL_HASH_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
     final_hash: _builtins.bytes
     """The running hash after the last entry, 32 bytes. It starts from the game, the version of its rules,
     the number of seats, the options and the commitment, and takes in every chance outcome, every
     decision and every event of the game, in order; events of the table, which don't bear on the game,
     are not in it.
+    """
+    digest: _builtins.bytes
+    """SHA-256 over `tavolata.replay.v1`, a zero byte and this message without this field, written with
+    every field in the order of its number and none that has its default. It covers what the running
+    hash can't: names, times, who chose and what a search spent. It shows that nothing was changed by
+    accident; whoever changes a replay on purpose can compute it anew.
     """
     @_builtins.property
     def table(self) -> _table_pb2.Table:
@@ -94,10 +101,11 @@ class Replay(_message.Message):
         proof: _fairness_pb2.FairnessProof | None = ...,
         entries: _abc.Iterable[Global___ReplayEntry] | None = ...,
         final_hash: _builtins.bytes = ...,
+        digest: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["proof", b"proof", "table", b"table"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "final_hash", b"final_hash", "proof", b"proof", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "final_hash", b"final_hash", "proof", b"proof", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
