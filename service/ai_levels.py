@@ -23,7 +23,7 @@ _SHARES = (("quick", 1, 8), ("standard", 1, 1), ("strong", 8, 1))
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most that a table may ask of a search."""
+    """The most that a search may spend, whether a table asks for it or a level has it."""
 
     iterations: int = 1_000_000
     nodes: int = 4_000_000
@@ -54,6 +54,17 @@ def _scaled(limits: Limits, times: int, over: int) -> Limits:
         limits,
         iterations=None if iterations is None else max(1, iterations * times // over),
         think_ms=None if think_ms is None else max(1.0, think_ms * times / over),
+    )
+
+
+def within(ceiling: Ceiling, limits: Limits) -> Limits:
+    """A level's limits, none of them above what the server allows, its time never open."""
+    iterations, think_ms = limits.iterations, limits.think_ms
+    return replace(
+        limits,
+        iterations=None if iterations is None else min(iterations, ceiling.iterations),
+        think_ms=float(ceiling.think_ms) if think_ms is None else min(think_ms, ceiling.think_ms),
+        nodes=min(limits.nodes, ceiling.nodes),
     )
 
 
@@ -105,7 +116,7 @@ def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:
 def limits_of(player: AiPlayer, ceiling: Ceiling) -> Limits:
     """What a resolved player may spend on a decision; every limit is finite."""
     if not player.HasField("limits"):
-        return levels_of(players()[player.player])[player.level]
+        return within(ceiling, levels_of(players()[player.player])[player.level])
     given = player.limits
     return Limits(
         iterations=given.iterations if given.HasField("iterations") else None,

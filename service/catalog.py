@@ -14,6 +14,7 @@ from tavolata.ext.core import seeds
 from tavolata.ext.core.spec import GameSpec, OptionRefusal, OptionSpec, OptionValue
 from tavolata.ext.registry import GAMES, UnknownGame, game_spec
 from tavolata.service import ai_levels
+from tavolata.service.ai_levels import Ceiling
 from tavolata.service.codecs import Codec, codec_of
 from tavolata.service.refusals import Refused, of_unknown_game
 from tavolata.v1 import catalog_pb2 as pb
@@ -22,9 +23,15 @@ from tavolata.v1.catalog_service_pb2_grpc import CatalogServiceServicer
 from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import SearchLimits
 
+DEFAULT_CEILING = Ceiling()
+
 
 class CatalogHandlers(CatalogServiceServicer):
     """The calls of CatalogService. What is refused is raised as Refused."""
+
+    def __init__(self, ceiling: Ceiling = DEFAULT_CEILING) -> None:
+        """ceiling: what a search may spend here, beyond which no level goes."""
+        self._ceiling = ceiling
 
     async def ListGames(  # noqa: N802
         self,
@@ -35,7 +42,7 @@ class CatalogHandlers(CatalogServiceServicer):
     ) -> service_pb.ListGamesResponse:
         """All games, in the order of their ids."""
         return service_pb.ListGamesResponse(
-            games=[game_message(game_id) for game_id in sorted(GAMES)]
+            games=[game_message(game_id, self._ceiling) for game_id in sorted(GAMES)]
         )
 
     async def GetGame(  # noqa: N802
@@ -44,7 +51,8 @@ class CatalogHandlers(CatalogServiceServicer):
         context: grpc.aio.ServicerContext[service_pb.GetGameRequest, service_pb.GetGameResponse],
     ) -> service_pb.GetGameResponse:
         """One game. Refused with UNKNOWN_GAME."""
-        return service_pb.GetGameResponse(game=game_message(_known(request.game_id).id))
+        game_id = _known(request.game_id).id
+        return service_pb.GetGameResponse(game=game_message(game_id, self._ceiling))
 
     async def GetRules(  # noqa: N802
         self,
@@ -101,7 +109,7 @@ def _rule_messages(game_id: str | None) -> Mapping[str, pb.Rule]:
 
 
 @cache
-def game_message(game_id: str) -> pb.Game:
+def game_message(game_id: str, ceiling: Ceiling = DEFAULT_CEILING) -> pb.Game:
     """The game as a message: a shared one, not to be changed."""
     spec, codec = game_spec(game_id), codec_of(game_id)
     # Sent back at another number of seats, a default that depends on it would be somebody's choice.
@@ -118,7 +126,7 @@ def game_message(game_id: str) -> pb.Game:
         low_wins=spec.low_wins,
         options=[_option(spec, option, codec) for option in spec.options],
         default_options=codec.options_to(defaults),
-        ai_players=_ai_players(),
+        ai_players=_ai_players(ceiling),
     )
 
 
@@ -166,14 +174,17 @@ def _written(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _ai_players() -> list[pb.AiPlayerSpec]:
+def _ai_players(ceiling: Ceiling) -> list[pb.AiPlayerSpec]:
     return [
         pb.AiPlayerSpec(
             player=player.name,
             summary=player.description,
             levels=[
                 pb.AiLevelSpec(
-                    level=level, limits=_limits(limits) if ai_levels.searches(player) else None
+                    level=level,
+                    limits=_limits(ai_levels.within(ceiling, limits))
+                    if ai_levels.searches(player)
+                    else None,
                 )
                 for level, limits in ai_levels.levels_of(player).items()
             ],

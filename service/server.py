@@ -119,7 +119,7 @@ def make_core(
         log.error("store.failed", error=str(error))
         on_store_failure.set()
 
-    ceiling = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
+    ceiling = ceiling_of(settings)
     committer = Committer(store, clock, failed)
     lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
     tables = Tables(store, committer, bus, clock, entropy, lifetimes)
@@ -186,7 +186,7 @@ class Server:
         handlers = TableService(core.lobby, core.playing, core.hub, entropy)
         self._server.add_generic_rpc_handlers(
             (
-                self._calls.handler_of(_CATALOG, CatalogHandlers()),
+                self._calls.handler_of(_CATALOG, CatalogHandlers(ceiling_of(self._settings))),
                 self._calls.handler_of(_TABLES, handlers),
                 self._calls.handler_of(_TOURNAMENTS, self._tournaments),
             )
@@ -268,6 +268,11 @@ class Server:
         await self._tournaments.close()
         await self.core.close()
         await self._bus.close()
+
+
+def ceiling_of(settings: Settings) -> Ceiling:
+    """What a search may spend."""
+    return Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
 
 
 def check_bind(settings: Settings) -> None:

@@ -40,9 +40,15 @@ class Settings(BaseSettings):
     ai_threads: int = Field(0, ge=0, le=256, description="threads for AI players; 0: one a core")
     ai_floor_s: float = Field(0.4, ge=0, le=60, description="least time an AI seat takes, seconds")
     ai_jitter_s: float = Field(0.6, ge=0, le=60, description="most added at random, seconds")
-    ai_iterations_max: int = Field(1_000_000, ge=1, description="most iterations a table may ask")
-    ai_nodes_max: int = Field(4_000_000, ge=1000, description="most tree nodes a table may ask")
-    ai_think_ms_max: int = Field(30_000, ge=1, description="most milliseconds a table may ask")
+    ai_iterations_max: int = Field(
+        1_000_000, ge=1, le=10**9, description="most iterations of a search, levels included"
+    )
+    ai_nodes_max: int = Field(
+        4_000_000, ge=1000, le=10**8, description="most tree nodes of a search, levels included"
+    )
+    ai_think_ms_max: int = Field(
+        30_000, ge=1, le=3_600_000, description="most milliseconds of a search, levels included"
+    )
 
     message_bytes_max: int = Field(65_536, ge=1024, le=1 << 20, description="largest request")
     metadata_bytes_max: int = Field(8_192, ge=1024, le=65_536, description="largest metadata")

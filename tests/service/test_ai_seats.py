@@ -13,6 +13,8 @@ from tavolata.ai.player import Decision, Limits
 from tavolata.ai.players import PlayerSpec
 from tavolata.service import ai_levels
 from tavolata.v1 import table_service_pb2 as pb
+from tavolata.v1.catalog_service_pb2 import GetGameRequest
+from tavolata.v1.catalog_service_pb2_grpc import CatalogServiceStub
 from tavolata.v1.player_pb2 import AiPace, AiPlayer, SearchLimits
 from tavolata.v1.table_pb2 import SeatPlan, TableState, TimeControl
 from tests.service.house import AI, CALLER, OPEN, House, bearer, house_in, until
@@ -189,3 +191,27 @@ def test_a_limit_that_a_table_leaves_open_is_the_servers() -> None:
     given = AiPlayer(player="ismcts", limits=SearchLimits(iterations=5))
     player = ai_levels.resolve(given, ceiling, "ai")
     assert ai_levels.limits_of(player, ceiling) == Limits(iterations=5, think_ms=700, nodes=2_000)
+
+
+def test_the_servers_limits_hold_for_built_in_levels_too() -> None:
+    ceiling = ai_levels.Ceiling(iterations=500, nodes=2_000, think_ms=700)
+    for level in ai_levels.levels_of(ai_levels.players()["ismcts"]):
+        player = ai_levels.resolve(AiPlayer(player="ismcts", level=level), ceiling, "ai")
+        limits = ai_levels.limits_of(player, ceiling)
+        assert (limits.iterations, limits.think_ms, limits.nodes) == (500, 700, 2_000)
+
+
+async def test_a_search_at_a_level_of_its_own_spends_no_more_than_the_server_allows(
+    tmp_path: Path,
+) -> None:
+    strong = SeatPlan(ai=AiPlayer(player="ismcts", level="strong"))
+    async with house_in(tmp_path, ai_iterations_max=3) as house:
+        game = await CatalogServiceStub(house.channel).GetGame(GetGameRequest(game_id="bids"))
+        (ismcts,) = [player for player in game.game.ai_players if player.player == "ismcts"]
+        assert {level.limits.iterations for level in ismcts.levels} == {3}
+        made = await house.create([CALLER, strong])
+        await house.start(made.table.table_id, made.token)
+        await house.play_as_told(made.table.table_id, made.token)
+        told = await house.replay(made.table.table_id)
+    efforts = [e.decision.effort for e in told.entries if e.decision.HasField("effort")]
+    assert max(effort.iterations for effort in efforts) == 3
