@@ -22,6 +22,7 @@ from tavolata.service.tables.model import (
     STATE_OPEN,
     Table,
 )
+from tavolata.service.tables.names import check_name
 from tavolata.service.tables.requests import (
     Caller,
     Change,
@@ -32,7 +33,6 @@ from tavolata.service.tables.requests import (
 )
 from tavolata.service.tables.settings_check import (
     Defaults,
-    check_name,
     check_nonce,
     check_seed,
     complete,

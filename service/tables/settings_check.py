@@ -16,7 +16,6 @@ from tavolata.v1.fairness_pb2 import Reveal
 from tavolata.v1.player_pb2 import AiPlayer
 from tavolata.v1.table_pb2 import SeatPlan, TableSettings, Visibility
 
-NAME_MAX = 64
 NONCE_MAX = 64
 SEED_BYTES = 32
 PACE_MAX_S = 60.0
@@ -91,17 +90,6 @@ def _complete_players(made: TableSettings, defaults: Defaults) -> None:
         made.ai_pace.jitter.FromNanoseconds(round(defaults.pace_jitter_s * 1e9))
     for name in ("floor", "jitter"):
         _check_duration(f"settings.ai_pace.{name}", getattr(made.ai_pace, name), 0.0, PACE_MAX_S)
-
-
-def check_name(name: str, field: str) -> str:
-    """A name that others see."""
-    if len(name) > NAME_MAX or any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in name):
-        raise invalid_field(
-            field,
-            "is too long or has a control character",
-            f"at most {NAME_MAX} characters, none of them a control character",
-        )
-    return name
 
 
 def check_nonce(nonce: bytes, reproducible: bool) -> bytes:

@@ -468,7 +468,11 @@ class CallerSeat(_message.Message):
 
     DISPLAY_NAME_FIELD_NUMBER: _builtins.int
     display_name: _builtins.str
-    """The name that the others see: at most 64 characters, none of them a control character."""
+    """The name that the others see: at most 64 characters, which may be letters, marks, digits,
+    punctuation, symbols and spaces. Control and format characters (those that turn the direction of
+    writing among them), line and paragraph separators, characters that show nothing and those without a
+    meaning in Unicode are refused; the joiners U+200C and U+200D stand only between two others.
+    """
     def __init__(
         self,
         *,

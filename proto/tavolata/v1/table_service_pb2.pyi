@@ -166,9 +166,7 @@ class JoinTableRequest(_message.Message):
     or that seat.
     """
     display_name: _builtins.str
-    """The name that the others see: at most 64 characters, none of them a control character. Not read
-    with a seat's token.
-    """
+    """The name that the others see, as in CallerSeat. Not read with a seat's token."""
     nonce: _builtins.bytes
     """Bytes to add to the match seed, at most 64; see Fairness. Empty: none. Not read with a seat's token."""
     def __init__(
