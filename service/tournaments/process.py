@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -75,18 +76,21 @@ class Teller:
         self._faults: Counter[tuple[str, str]] = Counter()
         self._outcomes: list[MatchOutcome] = []
         self._standings: list[TournamentStanding] = []
-        self._told = self._standings_due = 0.0
+        self._told = self._standings_due = -inf
 
     def planned(self, plans: Sequence[MatchPlan], done: Sequence[MatchOutcome]) -> None:
         """A block was planned, of which some is done."""
         self._count.block(len(plans), done)
         self._take(done)
-        self.tell()
+        self._tell_if_due()
 
     def played(self, outcomes: Sequence[MatchOutcome]) -> None:
         """Matches were played."""
         self._count.add(outcomes)
         self._take(outcomes)
+        self._tell_if_due()
+
+    def _tell_if_due(self) -> None:
         if time.monotonic() - self._told >= FRAME_S:
             self.tell()
 

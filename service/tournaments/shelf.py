@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import structlog
-from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
 from tavolata.ai.arena.tournament import folder as folders
 from tavolata.ai.arena.tournament.specification import Specification
@@ -72,7 +72,7 @@ class Shelf:
         for path in self.root.glob(f"*/{NOTE}"):
             try:
                 found.append(_read(path))
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, ValueError, KeyError, TypeError, ParseError) as error:
                 log.error("tournament.not_read", folder=str(path.parent), error=str(error))
         return found
 

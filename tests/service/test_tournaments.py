@@ -236,26 +236,24 @@ async def test_a_refusal_of_very_many_keys_arrives(tmp_path: Path) -> None:
         assert 5 < len(found.fields) < 100
 
 
-@pytest.mark.parametrize(
-    ("text", "field", "allowed"),
-    [
-        (spec(GREEDY, RANDOM, deals=51), "specification.stop.deals", "at most 100 matches"),
-        (spec(GREEDY, SEARCH + "0"), "specification.entrants[].iterations", "up to 3000"),
-        (spec(GREEDY, 'player = "ismcts"\nthink_ms = 31'), "specification.entrants[].think_ms",
-         "up to 30"),
-        (spec(GREEDY, SEARCH + "\nnodes = 2000000"), "specification.entrants[].nodes",
-         "up to 1000000"),
-        (spec(GREEDY, SEARCH + "\nthreads = 3"), "specification.entrants[].threads", "up to 2"),
-    ],
-)  # fmt: skip
-async def test_more_than_the_operator_allows_is_refused(
-    tmp_path: Path, text: str, field: str, allowed: str
-) -> None:
+BEYOND = [
+    (spec(GREEDY, RANDOM, deals=51), "specification.stop.deals", "at most 100 matches"),
+    (spec(GREEDY, SEARCH + "0"), "specification.entrants[].iterations", "up to 3000"),
+    (spec(GREEDY, 'player = "ismcts"\nthink_ms = 31'), "specification.entrants[].think_ms",
+     "up to 30"),
+    (spec(GREEDY, SEARCH + "\nnodes = 2000000"), "specification.entrants[].nodes",
+     "up to 1000000"),
+    (spec(GREEDY, SEARCH + "\nthreads = 3"), "specification.entrants[].threads", "up to 2"),
+]  # fmt: skip
+
+
+async def test_more_than_the_operator_allows_is_refused(tmp_path: Path) -> None:
     caps = {"ai_iterations_max": 3_000, "ai_nodes_max": 1_000_000, "ai_think_ms_max": 30}
     async with club_in(tmp_path, tournament_matches_max=100, **caps) as club:
-        found = await refused(club.create(text))
-        assert (found.reason, found.fields) == ("INVALID_FIELD", (field,))
-        assert allowed in found.message
+        for text, field, allowed in BEYOND:
+            found = await refused(club.create(text))
+            assert (found.reason, found.fields) == ("INVALID_FIELD", (field,))
+            assert allowed in found.message
         found = await refused(club.create(QUICK, processes=2))
         assert (found.reason, found.fields) == ("INVALID_FIELD", ("processes",))
         assert found.metadata["allowed"] == "0 to 1"
@@ -424,13 +422,27 @@ async def test_a_tournament_that_cant_go_on_fails_and_says_why(tmp_path: Path) -
 # -- lists and files ------------------------------------------------------------------------------
 
 
-async def test_tournaments_are_listed_newest_first_page_by_page(tmp_path: Path) -> None:
+DAMAGED = (
+    "",
+    "[]",
+    "{}",
+    '{"request_id": "", "digest": "", "tournament": {"state": "LOST"}}',
+    '{"request_id": "", "digest": "", "tournament": 3}',
+)
+
+
+async def test_tournaments_are_listed_newest_first_page_by_page_but_for_damaged_ones(
+    tmp_path: Path,
+) -> None:
     shelf = Shelf(tmp_path / "tournaments")
     for number in range(5):
         tournament = Tournament(tournament_id=f"t{number}", state=FINISHED)
         tournament.create_time.FromSeconds(1_000 + number // 2)  # some in the same moment
         shelf.make(Note(f"request {number}", "", tournament), load(QUICK))
     shelf.close()
+    for number, text in enumerate(DAMAGED):
+        (tmp_path / "tournaments" / f"damaged{number}").mkdir()
+        (tmp_path / "tournaments" / f"damaged{number}" / NOTE).write_text(text)
     async with club_in(tmp_path) as club:
 
         async def page(size: int, token: str = "") -> tuple[list[str], str]:
