@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 
 import grpc
 
-from tavolata.service.client.errors import ServiceError, refused_call
+from tavolata.service.client.errors import Refused, ServiceError, refused_call
 from tavolata.service.client.retry import Patience, RetryPolicy, call
 from tavolata.service.client.seat import new_request_id
 from tavolata.v1 import tournament_service_pb2 as pb
@@ -83,13 +83,13 @@ class Tournaments:
             opened = clock()
             request = pb.WatchTournamentRequest(tournament_id=tournament_id)
             stream = self._stub.WatchTournament(request)
+            failure = Refused(grpc.StatusCode.UNAVAILABLE, "", "the watch ended before its time")
             try:
                 async for response in stream:
                     patience.reset()
                     yield response.tournament
                     if response.tournament.state in OVER:
                         return
-                continue
             except grpc.aio.AioRpcError as error:
                 failure = refused_call(error)
             finally:

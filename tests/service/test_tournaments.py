@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +19,25 @@ import pytest
 
 from tavolata.ai.arena.tournament import folder as folders
 from tavolata.ai.arena.tournament.backends.inline import Inline
+from tavolata.ai.arena.tournament.model import Fault, FaultKind
+from tavolata.ai.arena.tournament.play import Referee
+from tavolata.ai.arena.tournament.policy import FaultPolicy
 from tavolata.ai.arena.tournament.runner import run
 from tavolata.ai.arena.tournament.specification import load
 from tavolata.ai.players import player_specs
-from tavolata.client import connect
+from tavolata.client import TournamentFailed, connect
 from tavolata.ext.core.record import loads, replay
 from tavolata.ext.registry import game_spec
 from tavolata.service import settings
 from tavolata.service.own_server import own_server
 from tavolata.service.server import Server
 from tavolata.service.tournaments.opening import TournamentsRefused
+from tavolata.service.tournaments.process import LENGTH_BYTES, Frames, Teller
 from tavolata.service.tournaments.shelf import NOTE, Note, Shelf
 from tavolata.v1 import tournament_service_pb2 as pb
-from tavolata.v1.tournament_pb2 import Tournament, TournamentState
+from tavolata.v1.tournament_pb2 import Tournament, TournamentFaultKind, TournamentState
 from tavolata.v1.tournament_service_pb2_grpc import TournamentServiceStub
+from tests.ai.arena.tournament.table_of_four import duels, field_of
 from tests.service.house import House, fresh_id, house_in, refused, until
 from tests.service.kill_loop import Target
 
@@ -178,6 +185,9 @@ async def test_a_tournament_is_watched_to_the_result_that_it_has_anywhere(tmp_pa
             pb.GetTournamentRequest(tournament_id=made.tournament_id)
         )
         assert got.specification == QUICK
+        async with connect(club.house.target) as server:
+            assert await server.tournaments.finished(made.tournament_id) == last
+            assert await server.tournaments.specification(made.tournament_id) == QUICK
 
 
 async def test_the_same_request_makes_one_tournament(tmp_path: Path) -> None:
@@ -195,6 +205,29 @@ async def test_the_same_request_makes_one_tournament(tmp_path: Path) -> None:
             )
         assert (await refused(club.create(QUICK, " "))).reason == "REQUEST_ID_REQUIRED"
         assert club.folders() == [twice[0].tournament_id]
+
+
+def test_faults_are_told_by_entrant_and_kind() -> None:
+    field, plans = field_of("greedy", "random"), duels("greedy", "random", deals=4)
+    outcomes = [Referee(field, FaultPolicy()).play(plan) for plan in plans]
+    crash = Fault(FaultKind.CRASH, "random", 1, 0, "")
+    outcomes[0] = replace(outcomes[0], faults=(crash, crash))
+    outcomes[1] = replace(outcomes[1], faults=(Fault(FaultKind.SLOW, "greedy", 0, 1, ""), crash))
+    written = io.BytesIO()
+    teller = Teller(field, Frames(written))
+    teller.planned(plans, outcomes[:1])
+    teller.played(outcomes[1:])
+    written.seek(0)
+    written.truncate()
+    teller.tell(last=True)
+    length, content = written.getvalue()[:LENGTH_BYTES], written.getvalue()[LENGTH_BYTES:]
+    assert int.from_bytes(length, "big") == len(content)
+    progress = Tournament.FromString(content).progress
+    assert (progress.matches_done, progress.matches_planned) == (8, 8)
+    assert [(row.label, row.kind, row.count) for row in progress.faults] == [
+        ("greedy", TournamentFaultKind.TOURNAMENT_FAULT_KIND_SLOW, 1),
+        ("random", TournamentFaultKind.TOURNAMENT_FAULT_KIND_CRASH, 3),
+    ]
 
 
 # -- what is refused ------------------------------------------------------------------------------
@@ -414,7 +447,9 @@ async def test_a_tournament_that_cant_go_on_fails_and_says_why(tmp_path: Path) -
         await club.house.open()
         last = await club.ended(made.tournament_id)
         assert last.state == FAILED
-        assert "seed: was 3, is 4" in last.failure
+        async with connect(club.house.target) as server:
+            with pytest.raises(TournamentFailed, match=r"is failed: .*seed: was 3, is 4"):
+                await server.tournaments.finished(made.tournament_id)
         found = await refused(club.cancel(made.tournament_id))
         assert found.metadata["state"] == "failed"
 
