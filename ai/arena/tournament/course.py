@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tavolata.ai.arena.tournament.formats import Format, Met
 from tavolata.ai.arena.tournament.formats.knock_out import KnockOut
@@ -32,7 +32,9 @@ def courses(
     """
     schedule = spec.schedule()
     done = whole_blocks(schedule, of_block)
-    pairs, rounds = schedule.pair_verdicts(done), schedule.rounds(done)
+    order = {label: place for place, label in enumerate(spec.field.entrants)}
+    pairs = sorted(schedule.pair_verdicts(done), key=lambda pair: _in_file(pair, order))
+    rounds = schedule.rounds(done)
     made = tuple(
         _course(
             contest.name,
@@ -47,6 +49,11 @@ def courses(
         )
     )
     return made, tuple(sorted(schedule.withdrawn(done)))
+
+
+def _in_file(pair: PairVerdict, order: Mapping[str, int]) -> tuple[int, ...]:
+    """Meetings as they are numbered; pairs who met at many tables in the order of the file."""
+    return pair.round, pair.group, order[pair.first], order[pair.second]
 
 
 def whole_blocks(

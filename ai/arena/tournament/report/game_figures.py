@@ -26,7 +26,7 @@ def places(part: ContestSummary) -> str:
         for ax, label in zip(grid, labels, strict=True):
             counts = [one.counts for one in part.places if one.label == label]
             bars = _place_bars(ax, np.array(counts, dtype=float))
-            ax.set_title(short(label, 20), size=9.5)
+            ax.set_title(short(label, 22), size=9.5)
         figure.supylabel("seat", size=10)
         figure.supxlabel("matches (%)", size=10)
         figure.legend(

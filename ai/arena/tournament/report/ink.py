@@ -86,7 +86,21 @@ def as_svg(figure: Figure) -> str:
         text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
     )
     svg = text.getvalue()
-    return re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    return _compact(svg)
+
+
+def _compact(svg: str) -> str:
+    """The same drawing in fewer letters: nothing between tags, lines of a path joined, hundredths
+    of a point."""
+    svg = re.sub(r"\s*<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r">\s+<", "><", svg)
+    return re.sub(r' (d|x|y|transform)="([^"]*)"', _rounded, svg)
+
+
+def _rounded(attribute: re.Match[str]) -> str:
+    value = re.sub(r"(\.\d\d)\d+", r"\1", " ".join(attribute[2].split()))
+    return f' {attribute[1]}="{value}"'
 
 
 def themed(svg: str, prefix: str) -> str:

@@ -29,6 +29,7 @@ th, td { padding: .3rem .6rem; text-align: right; vertical-align: top; white-spa
 thead th { font-weight: bold; vertical-align: bottom; white-space: normal; }
 th.name, td.name { text-align: left; white-space: normal; overflow-wrap: anywhere;
   min-width: 9rem; }
+summary { cursor: pointer; margin: .4rem 0; }
 td.won { font-weight: bold; }
 td.rank, thead th:first-child { text-align: left; }
 .ci { display: block; font-size: .74rem; font-weight: normal; }

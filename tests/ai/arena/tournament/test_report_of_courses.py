@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 from tavolata.ai.arena.tournament import report, results
 from tavolata.ai.arena.tournament.course import courses
 from tavolata.ai.arena.tournament.model import MatchPlan
+from tavolata.ai.arena.tournament.report import words
 from tavolata.ai.arena.tournament.report.structured import schema
 from tavolata.ai.arena.tournament.specification import load
 from tavolata.ai.arena.tournament.summary import Summary
@@ -76,7 +77,7 @@ def test_courses_in_json_are_what_the_schema_says(kind: str) -> None:
 def test_a_bracket_is_on_the_page_round_by_round_with_its_winner() -> None:
     text = meetings("knock_out")
     assert "3 rounds over" in text
-    assert "Winner: &lt;p5&gt;" in text
+    assert "winner: &lt;p5&gt;" in text
     # Five entrants: one meeting and three byes, two semi-finals, one final, which is between the
     # better halves of the bracket.
     rows = told("knock_out").courses[0].encounters
@@ -96,7 +97,7 @@ def test_swiss_rounds_are_on_the_page_with_the_points() -> None:
 
 def test_verdicts_of_a_test_are_on_the_page_with_its_hypotheses() -> None:
     text = meetings("gauntlet")
-    assert "SPRT of a mean difference of -0.05 (h0) against 0.05 (h1)" in text
+    assert f"SPRT of a mean difference of {words.MINUS}0.05 (h0) against 0.05 (h1)" in text
     assert (text.count("h1 accepted"), text.count("h0 accepted")) == (2, 2)
     rows = csv.DictReader(io.StringIO(report.as_csv(told("gauntlet"))["encounters.csv"]))
     assert {(row["second"], row["verdict"]) for row in rows} == {
