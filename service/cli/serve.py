@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -54,6 +55,9 @@ def serve(
     Settings come from flags, then from the environment as TAVOLATA_NAME, then from a TOML file as
     name = value; --list-settings shows all of them, also those without a flag.
     """
+    # gRPC reads it when it is imported. What the server starts are other programs, without a part
+    # in its connections: gRPC need not stand still for them.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     import uvloop
 
     from tavolata.service import logs, settings
