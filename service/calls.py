@@ -7,9 +7,11 @@ every call.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import grpc
 import structlog
@@ -43,6 +45,19 @@ def token_of(context: Any) -> str | None:
             text = value if isinstance(value, str) else ""
             return text[len(_BEARER) :].strip() if text.lower().startswith(_BEARER) else ""
     return None
+
+
+def address_of(context: Any) -> str:
+    """Where the caller is: the network address without the port, in IPv6 the network of 64 bits,
+    within which one caller may have any; for another transport all that is known."""
+    scheme, _, place = context.peer().partition(":")
+    if scheme not in ("ipv4", "ipv6"):
+        return f"{scheme}:{place}"
+    host = unquote(place.rpartition(":")[0]).strip("[]").partition("%")[0]
+    address = ipaddress.ip_address(host)
+    if address.version == 6 and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((host, 64), strict=False))
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 class Calls:

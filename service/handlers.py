@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tavolata.service.calls import token_of
-from tavolata.service.play_stream import PlayStreamSession
+from tavolata.service.calls import address_of, token_of
+from tavolata.service.play_stream import HANDLES_MAX, PlayStreamSession
 from tavolata.service.ports import Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.lobby import Lobby
@@ -25,7 +25,15 @@ Context = Any  # grpc.aio.ServicerContext; its stubs leave the type arguments op
 class TableService:
     """The rpcs of tavolata.v1.TableService."""
 
-    def __init__(self, lobby: Lobby, playing: Playing, hub: WatchHub, entropy: Entropy) -> None:
+    def __init__(
+        self,
+        lobby: Lobby,
+        playing: Playing,
+        hub: WatchHub,
+        entropy: Entropy,
+        handles_max: int = HANDLES_MAX,
+    ) -> None:
+        self._handles_max = handles_max
         self._entropy = entropy
         self._replaying = asyncio.Lock()
         self._lobby = lobby
@@ -106,7 +114,13 @@ class TableService:
     ) -> AsyncIterator[pb.WatchTableResponse]:
         """Tell what happens."""
         after = request.after_event if request.HasField("after_event") else None
-        watch = await self._hub.open(request.table_id, token_of(context), after, request.with_views)
+        watch = await self._hub.open(
+            request.table_id,
+            token_of(context),
+            after,
+            request.with_views,
+            address_of(context),
+        )
         async for told in self._hub.told(watch):
             match told:
                 case Event():
@@ -120,7 +134,13 @@ class TableService:
         self, requests: AsyncIterator[pb.PlayStreamRequest | Refused], context: Context
     ) -> AsyncIterator[pb.PlayStreamResponse]:
         """Play and watch any number of seats."""
-        session = PlayStreamSession(self._playing, self._hub, self._entropy)
+        session = PlayStreamSession(
+            self._playing,
+            self._hub,
+            self._entropy,
+            handles_max=self._handles_max,
+            address=address_of(context),
+        )
         async for response in session.answers(requests):
             yield response
 

@@ -18,6 +18,7 @@ from tavolata.v1.play_pb2 import Attached, AttachSeat, PlayAttached, PlayResult,
 from tavolata.v1.table_service_pb2 import PlayStreamRequest, PlayStreamResponse
 
 QUEUE_MAX = 128  # messages that wait for the client to read; the watches wait beyond that
+HANDLES_MAX = 1_000
 ACTIONS_MAX = 256  # actions whose result is due
 
 
@@ -32,7 +33,18 @@ class _Handle:
 class PlayStreamSession:
     """One stream."""
 
-    def __init__(self, playing: Playing, hub: WatchHub, entropy: Entropy) -> None:
+    def __init__(
+        self,
+        playing: Playing,
+        hub: WatchHub,
+        entropy: Entropy,
+        *,
+        handles_max: int = HANDLES_MAX,
+        address: str = "",
+    ) -> None:
+        """handles_max: attached at a time; address: where the caller is."""
+        self._handles_max = handles_max
+        self._address = address
         self._entropy = entropy
         self._playing = playing
         self._hub = hub
@@ -136,9 +148,13 @@ class PlayStreamSession:
             raise invalid_field("attach.handle", "is 0", "1 to 4294967295")
         if number in self._handles:
             raise refuse.handle_in_use(number)
+        if len(self._handles) >= self._handles_max:
+            raise refuse.limit_exceeded("handles of one stream", self._handles_max, 1.0)
         token = attach.token or None
         after = attach.after_event if attach.HasField("after_event") else None
-        watch = await self._hub.open(attach.table_id, token, after, attach.with_views)
+        watch = await self._hub.open(
+            attach.table_id, token, after, attach.with_views, self._address
+        )
         seat = None if watch.viewer == SPECTATOR else watch.viewer
         last = watch.table.durable_events
         try:

@@ -131,6 +131,7 @@ def make_core(
         clock,
         backlog_max=settings.backlog_max,
         watchers_max=settings.watchers_max,
+        caller_watchers_max=settings.caller_watchers_max,
     )
     work = WorkLoop(tables, clock, entropy, settings.lease_s)
     tables.work = work
@@ -183,7 +184,9 @@ class Server:
 
     def _add_services(self, entropy: Entropy) -> None:
         core = self.core
-        handlers = TableService(core.lobby, core.playing, core.hub, entropy)
+        handlers = TableService(
+            core.lobby, core.playing, core.hub, entropy, self._settings.handles_max
+        )
         self._server.add_generic_rpc_handlers(
             (
                 self._calls.handler_of(_CATALOG, CatalogHandlers(ceiling_of(self._settings))),

@@ -55,7 +55,11 @@ class Settings(BaseSettings):
     calls_max: int = Field(1_000, ge=1, description="calls answered at a time")
     streams_max: int = Field(5_000, ge=1, description="watches and play streams at a time")
     streams_per_connection_max: int = Field(1_000, ge=1, description="HTTP/2 streams a connection")
+    handles_max: int = Field(1_000, ge=1, description="seats attached to one play stream")
     watchers_max: int = Field(2_000, ge=1, description="watches of one table")
+    caller_watchers_max: int = Field(
+        500, ge=1, description="watches of one table by one token or, without one, one address"
+    )
     backlog_max: int = Field(256, ge=16, description="events before a slow watcher skips ahead")
     connection_age_s: int = Field(1_800, ge=10, description="age at which a connection is ended")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import bisect
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -51,6 +52,9 @@ class Watch:
     owed: int
     with_views: bool
     begin_with_snapshot: bool
+    place: tuple[
+        str, bytes | str
+    ]  # what it counts as: the table, and the caller's token or address
     version: int = -1
     ended: ClosingReason.ValueType | None = None
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,21 +78,31 @@ class WatchHub:
         *,
         backlog_max: int,
         watchers_max: int,
+        caller_watchers_max: int,
     ) -> None:
         """backlog_max: events that a watcher may be behind before it is moved ahead; watchers_max:
-        watches of one table."""
+        watches of one table; caller_watchers_max: of one table by one caller, who is known by the
+        token or, without one, by the address."""
         self._tables = tables
         self._playing = playing
         self._clock = clock
         self._backlog_max = backlog_max
         self._watchers_max = watchers_max
+        self._caller_watchers_max = caller_watchers_max
+        self._places: Counter[tuple[str, bytes | str]] = Counter()
         self._watches: dict[Watch, None] = {}  # in their order
         self.stopped = asyncio.Event()
 
     async def open(
-        self, table_id: str, token: str | None, after: int | None, with_views: bool
+        self,
+        table_id: str,
+        token: str | None,
+        after: int | None,
+        with_views: bool,
+        address: str = "",
     ) -> Watch:
-        """Begin to watch. Refused as WatchTable says; `told` gives the messages."""
+        """Begin to watch. Refused as WatchTable says; `told` gives the messages. address: where the
+        caller is."""
         if self.stopped.is_set():
             raise refuse.shutting_down()
         table, viewer = await self._playing.viewer(table_id, token)
@@ -99,6 +113,10 @@ class WatchHub:
         if len(table.watchers) >= self._watchers_max:
             raise refuse.limit_exceeded("watchers of one table", self._watchers_max, 5.0)
         caller = self._tables.authenticate(table, token)
+        place = (table_id, address if caller is None else caller.token_hash)
+        if self._places[place] >= self._caller_watchers_max:
+            limit = "watchers of one table by one caller"
+            raise refuse.limit_exceeded(limit, self._caller_watchers_max, 5.0)
         sent = last if after is None else after
         watch = Watch(
             table,
@@ -108,15 +126,22 @@ class WatchHub:
             last,
             with_views,
             after is None,
+            place,
         )
         self._watches[watch] = None
+        self._places[place] += 1
         table.watchers[watch.wake] = None
         return watch
 
     def close(self, watch: Watch) -> None:
         """Forget a watch."""
-        self._watches.pop(watch, None)
         watch.table.watchers.pop(watch.wake, None)
+        if watch not in self._watches:
+            return
+        del self._watches[watch]
+        self._places[watch.place] -= 1
+        if not self._places[watch.place]:
+            del self._places[watch.place]
 
     def end_all(self) -> None:
         """Let every watch end with a closing message, and begin no other."""

@@ -9,8 +9,8 @@ from tavolata.service.refusals import invalid_field
 NAME_MAX = 64
 ALLOWED = (
     f"at most {NAME_MAX} characters: letters, marks, digits, punctuation, symbols and spaces; no "
-    "control or format characters, line separators, characters that show nothing or mean nothing in "
-    "Unicode; the joiners U+200C and U+200D between two others only"
+    "control or format characters, line separators, blank or unassigned characters; the "
+    "joiners U+200C and U+200D between two others only"
 )
 # Scripts and emoji need them within a word.
 _JOINERS = frozenset("\u200c\u200d")

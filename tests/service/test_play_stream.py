@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -15,7 +16,7 @@ from tavolata.v1 import errors_pb2
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason
 from tavolata.v1.play_pb2 import AttachSeat, DetachSeat, Ping, PlayAttached
-from tests.service.house import House, Sitting, fresh_id, until
+from tests.service.house import House, Sitting, fresh_id, house_in, until
 
 DETACHED = ClosingReason.CLOSING_REASON_DETACHED
 
@@ -283,3 +284,29 @@ async def test_a_watch_that_fails_is_told_and_frees_its_handle(
     assert (await stream.read()).attached.seat == 0
     assert (await stream.read()).event.number == 1
     stream.call.cancel()
+
+
+async def test_a_stream_has_only_so_many_handles_and_a_detached_one_makes_room(
+    tmp_path: Path,
+) -> None:
+    async with house_in(tmp_path, handles_max=2) as house:
+        sitting = await house.sitting(2)
+        stream = Stream(house)
+        for handle, seat in ((1, 0), (2, 1)):
+            await stream.attach(handle, sitting, seat, after_event=10**9)
+            assert (await stream.read()).HasField("refused")  # takes no room
+            last = (await house.table(sitting.table_id)).last_event
+            await stream.attach(handle, sitting, seat, after_event=last)
+            assert (await stream.read()).attached.seat == seat
+        await stream.attach(3, sitting, None, after_event=last)
+        answer = await stream.read()
+        assert answer.handle == 3
+        assert answer.refused.reason == errors_pb2.ErrorReason.ERROR_REASON_LIMIT_EXCEEDED
+        assert answer.refused.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+        assert dict(answer.refused.metadata) == {"limit": "handles of one stream", "allowed": "2"}
+        assert answer.refused.HasField("retry_delay")
+        await stream.send(detach=DetachSeat(handle=1))
+        assert (await stream.read()).closing.reason == DETACHED
+        await stream.attach(3, sitting, None, after_event=last)
+        assert (await stream.read()).HasField("attached")
+        stream.call.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
+from tavolata.service.calls import address_of
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason, Event, SnapshotReason
 from tests.service.house import (
@@ -316,3 +317,58 @@ async def test_a_watch_goes_on_with_the_table_that_is_loaded_anew_before_its_fir
     assert event.number == last + 1
     await told.aclose()  # type: ignore[attr-defined]
     assert core.hub.count == 0
+
+
+async def test_one_caller_cant_take_all_places_of_a_table(tmp_path: Any) -> None:
+    async with house_in(tmp_path, watchers_max=4, caller_watchers_max=1) as house:
+        sitting = await house.sitting(2)
+        callers = [None, sitting.tokens[0], sitting.tokens[1]]
+        watches = [house.watch(sitting.table_id, token) for token in callers]
+        for watch in watches:
+            await watch.read()
+        for token in callers:
+            with pytest.raises(grpc.aio.AioRpcError) as error:
+                await house.watch(sitting.table_id, token).read()
+            found = refusal_of(error.value)
+            assert (found.code, found.reason) == (
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "LIMIT_EXCEEDED",
+            )
+            assert found.metadata["limit"] == "watchers of one table by one caller"
+            assert found.retry
+        other = await house.sitting(2)
+        elsewhere = house.watch(other.table_id)
+        assert await elsewhere.read()
+        watches[0].cancel()
+
+        async def watched_again() -> bool:
+            watch = house.watch(sitting.table_id)
+            try:
+                await watch.read()
+            except grpc.aio.AioRpcError:
+                return False  # the place isn't free yet
+            watch.cancel()
+            return True
+
+        await until(watched_again)
+        for watch in [*watches, elsewhere]:
+            watch.cancel()
+
+
+@pytest.mark.parametrize(
+    "peer, address",
+    [
+        ("ipv4:10.1.2.3:50123", "10.1.2.3"),
+        ("ipv6:%5B2001:db8:0:1:2:3:4:5%5D:50123", "2001:db8:0:1::/64"),
+        ("ipv6:[2001:db8:0:1::9]:50124", "2001:db8:0:1::/64"),
+        ("ipv6:[fe80::1%25eth0]:1", "fe80::/64"),
+        ("ipv6:%5B::ffff:10.1.2.3%5D:7", "10.1.2.3"),
+        ("unix:", "unix:"),
+    ],
+)
+def test_a_callers_address_is_without_port_and_in_ipv6_a_network(peer: str, address: str) -> None:
+    class Context:
+        def peer(self) -> str:
+            return peer
+
+    assert address_of(Context()) == address

@@ -41,6 +41,10 @@ class Context:
         """The metadata that carries the token."""
         return self._metadata
 
+    def peer(self) -> str:
+        """The address of the client."""
+        return "ipv4:192.0.2.1:1"
+
 
 class Network:
     """Everything between the clients' loop and the servers."""
