@@ -1,4 +1,4 @@
-"""A house for every test that asks for one."""
+"""A house, or a database, for every test that asks for one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest_asyncio
 
 from tests.service.house import House, house_in
+from tests.service.postgres import databases, postgres
+
+__all__ = ["databases", "house", "postgres"]
 
 
 @pytest_asyncio.fixture

@@ -7,10 +7,8 @@ import os
 from pathlib import Path
 
 from tests.service.house import House, house_in
-from tests.service.postgres import Databases, databases, postgres, programs
+from tests.service.postgres import Databases, programs
 from tests.service.test_migrations import tavolata
-
-__all__ = ["databases", "postgres"]  # fixtures
 
 
 async def ran(program: Path, *arguments: str) -> None:

@@ -24,9 +24,7 @@ from tavolata.service.store.sqlite import SqliteStore
 from tavolata.v1.player_pb2 import AiPace
 from tavolata.v1.table_pb2 import TableState
 from tests.service.house import AI, CALLER, GREEDY, House, house_in, until
-from tests.service.postgres import Databases, databases, postgres
-
-__all__ = ["databases", "postgres"]  # fixtures
+from tests.service.postgres import Databases
 
 OLD_COLUMNS = (
     "table_id, number, time_us, kind, slot, turn, action, maker, request_id, scope, digest, body"

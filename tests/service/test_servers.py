@@ -31,9 +31,8 @@ from tests.service.house import (
     until,
 )
 from tests.service.kill_loop import Target, kill_loop
-from tests.service.postgres import Databases, databases, execute, postgres
+from tests.service.postgres import Databases, execute
 
-__all__ = ["databases", "postgres"]  # fixtures
 FINISHED = ClosingReason.CLOSING_REASON_MATCH_FINISHED
 
 

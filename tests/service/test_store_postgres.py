@@ -19,10 +19,8 @@ from tavolata.service.store.postgres import PostgresStore
 from tavolata.service.store.postgres_bus import PostgresBus
 from tavolata.service.store.revisions import NotOpened, UnknownSchema, postgres_place
 from tests.service.house import until
-from tests.service.postgres import Databases, databases, execute, postgres
+from tests.service.postgres import Databases, execute
 from tests.service.store_conformance import Log, Shelf, StoreConformance, entries_in
-
-__all__ = ["databases", "postgres"]  # fixtures
 
 
 @pytest_asyncio.fixture
