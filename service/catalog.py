@@ -16,7 +16,7 @@ from tavolata.ext.registry import GAMES, UnknownGame, game_spec
 from tavolata.service import ai_levels
 from tavolata.service.ai_levels import Ceiling
 from tavolata.service.codecs import Codec, codec_of
-from tavolata.service.refusals import Refused, of_unknown_game
+from tavolata.service.refusals import Refused, invalid_field, of_unknown_game
 from tavolata.v1 import catalog_pb2 as pb
 from tavolata.v1 import catalog_service_pb2 as service_pb
 from tavolata.v1.catalog_service_pb2_grpc import CatalogServiceServicer
@@ -24,6 +24,7 @@ from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import SearchLimits
 
 DEFAULT_CEILING = Ceiling()
+RULE_IDS_MAX = 200
 
 
 class CatalogHandlers(CatalogServiceServicer):
@@ -59,8 +60,12 @@ class CatalogHandlers(CatalogServiceServicer):
         request: service_pb.GetRulesRequest,
         context: grpc.aio.ServicerContext[service_pb.GetRulesRequest, service_pb.GetRulesResponse],
     ) -> service_pb.GetRulesResponse:
-        """Rules of a game by their numbers. Refused with UNKNOWN_GAME or UNKNOWN_RULE."""
+        """Rules of a game by their numbers. Refused with UNKNOWN_GAME, UNKNOWN_RULE or
+        INVALID_FIELD."""
         spec = _known(request.game_id)
+        if len(request.rule_ids) > RULE_IDS_MAX:
+            problem = f"has {len(request.rule_ids)} numbers"
+            raise invalid_field("rule_ids", problem, f"at most {RULE_IDS_MAX}")
         return service_pb.GetRulesResponse(
             rules_version=spec.rules_version, rules=_rules(spec, list(request.rule_ids))
         )
@@ -88,7 +93,7 @@ def _rules(spec: GameSpec, rule_ids: list[str]) -> list[pb.Rule]:
                 f"{spec.name} has no rule {rule_id!r}; it has {', '.join(known)}",
                 {"game_id": spec.id, "rule_id": rule_id},
             )
-    return [known[rule_id] for rule_id in rule_ids]
+    return [known[rule_id] for rule_id in dict.fromkeys(rule_ids)]
 
 
 @cache

@@ -146,10 +146,19 @@ async def test_all_rules_come_in_the_order_of_the_document(
         assert f"## {rule.section}\n" in document
 
 
-async def test_rules_come_in_the_order_asked_for_and_those_of_all_games_too() -> None:
-    found = await rules("mino_dice", "MD-7", "G-2", "MD-1", "MD-7")
-    assert [rule.rule_id for rule in found.rules] == ["MD-7", "G-2", "MD-1", "MD-7"]
+async def test_rules_come_once_in_the_order_asked_for_and_those_of_all_games_too() -> None:
+    found = await rules("mino_dice", "MD-7", "G-2", "MD-7", "MD-1", "MD-7")
+    assert [rule.rule_id for rule in found.rules] == ["MD-7", "G-2", "MD-1"]
     assert "once a choice has been committed it stands" in found.rules[1].text.lower()
+
+
+async def test_only_so_many_rules_can_be_asked_for_and_a_small_request_has_a_small_answer() -> None:
+    assert len((await rules("mino_dice", *["MD-7"] * 200)).rules) == 1
+    with pytest.raises(Refused) as caught:
+        await rules("mino_dice", *["MD-7"] * 201)
+    assert caught.value.reason_name == "INVALID_FIELD"
+    assert caught.value.metadata == {"field": "rule_ids", "allowed": "at most 200"}
+    assert "has 201 numbers" in caught.value.message
 
 
 @pytest.mark.parametrize("rule_id", ["MD-99", "BO-1", "md-1", ""])

@@ -118,8 +118,8 @@ class GetRulesRequest(_message.Message):
     """Id of the game. Required."""
     @_builtins.property
     def rule_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The rules wanted, such as `MD-7`; `G-1` and `G-2` are those of all games. Empty: all rules of the
-        game.
+        """The rules wanted, such as `MD-7`; `G-1` and `G-2` are those of all games. At most 200 numbers; one
+        given several times is answered once. Empty: all rules of the game.
         """
 
     def __init__(
@@ -148,7 +148,7 @@ class GetRulesResponse(_message.Message):
     """The version of the rules."""
     @_builtins.property
     def rules(self) -> _containers.RepeatedCompositeFieldContainer[_catalog_pb2.Rule]:
-        """The rules: in the order asked for, or that of the rules of record."""
+        """The rules: in the order in which they were first asked for, or that of the rules of record."""
 
     def __init__(
         self,
