@@ -24,6 +24,7 @@ from tavolata.service.tables.model import FINISHED, Table
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.tables import Tables
 from tavolata.service.tables.wire import event_messages, stamp, view_message
+from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.event_pb2 import (
     Closing,
     ClosingReason,
@@ -174,8 +175,9 @@ class WatchHub:
                     yield _closing(reason, watch.sent)
                     return
                 if watch.table.dead:
-                    if not await self._renew(watch):
-                        yield _closing(ClosingReason.CLOSING_REASON_STORE_UNAVAILABLE, watch.sent)
+                    reason = await self._renew(watch)
+                    if reason is not None:
+                        yield _closing(reason, watch.sent)
                         return
                 elif watch.sent >= watch.table.durable_events:
                     await watch.wake.wait()
@@ -263,13 +265,15 @@ class WatchHub:
             return ClosingReason.CLOSING_REASON_MATCH_ABORTED
         return None
 
-    async def _renew(self, watch: Watch) -> bool:
-        """Go on with the table as it is in the store; whether that can be read."""
+    async def _renew(self, watch: Watch) -> ClosingReason.ValueType | None:
+        """Go on with the table as it is in the store, or why that can't be."""
         try:
             await self._move(watch)
-        except Refused:
-            return False
-        return True
+        except Refused as refused:
+            if refused.reason == ErrorReason.ERROR_REASON_TABLE_NOT_FOUND:
+                return ClosingReason.CLOSING_REASON_TABLE_REMOVED
+            return ClosingReason.CLOSING_REASON_STORE_UNAVAILABLE
+        return None
 
     async def _move(self, watch: Watch) -> None:
         """Watch the table that is in memory by now, settled. Refused if it can't be read."""

@@ -22,6 +22,7 @@ _CLOSINGS = {
     event_pb2.CLOSING_REASON_MATCH_FINISHED: "The match is over.",
     event_pb2.CLOSING_REASON_MATCH_ABORTED: "The table was closed; there is no result.",
     event_pb2.CLOSING_REASON_TOKEN_VOID: "This seat is no longer yours.",
+    event_pb2.CLOSING_REASON_TABLE_REMOVED: "The table is gone: it was not started in time.",
 }
 
 

@@ -355,6 +355,29 @@ async def test_one_caller_cant_take_all_places_of_a_table(tmp_path: Any) -> None
             watch.cancel()
 
 
+async def test_watches_of_a_table_that_is_removed_say_so(tmp_path: Any) -> None:
+    async with house_in(tmp_path, open_table_s=1) as house:
+        made = await house.create()
+        table_id = made.table.table_id
+        watches = [house.watch(table_id, token) for token in (None, made.token)]
+        for watch in watches:
+            assert (await watch.read()).snapshot.event_number == made.table.last_event
+        assert house.server is not None
+        sweep = house.server.core.sweep
+
+        async def is_gone() -> bool:
+            await sweep()
+            return house.rows("SELECT count(*) FROM tables") == [(0,)]
+
+        await until(is_gone)
+        for watch in watches:
+            closing = (await watch.read()).closing
+            assert closing.reason == ClosingReason.CLOSING_REASON_TABLE_REMOVED
+            assert closing.resume_after == made.table.last_event
+            assert not closing.HasField("retry_delay")
+            assert await watch.read() is grpc.aio.EOF
+
+
 @pytest.mark.parametrize(
     "peer, address",
     [

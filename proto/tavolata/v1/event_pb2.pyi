@@ -79,6 +79,8 @@ class _ClosingReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Closing
     """The store can't be read at present. Watch again from `resume_after`."""
     CLOSING_REASON_DETACHED: _ClosingReason.ValueType  # 6
     """The client detached this seat from its stream."""
+    CLOSING_REASON_TABLE_REMOVED: _ClosingReason.ValueType  # 7
+    """The table has been removed: it wasn't started in time. There is nothing to watch any more."""
 
 class ClosingReason(_ClosingReason, metaclass=_ClosingReasonEnumTypeWrapper):
     """Why a watch ends."""
@@ -97,6 +99,8 @@ CLOSING_REASON_STORE_UNAVAILABLE: ClosingReason.ValueType  # 5
 """The store can't be read at present. Watch again from `resume_after`."""
 CLOSING_REASON_DETACHED: ClosingReason.ValueType  # 6
 """The client detached this seat from its stream."""
+CLOSING_REASON_TABLE_REMOVED: ClosingReason.ValueType  # 7
+"""The table has been removed: it wasn't started in time. There is nothing to watch any more."""
 Global___ClosingReason: _TypeAlias = ClosingReason  # noqa: Y015
 
 @_typing.final
