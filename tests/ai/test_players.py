@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,12 +67,18 @@ def test_an_unknown_player_is_refused_with_the_names_there_are() -> None:
     assert {"random", "greedy", "ismcts"} <= set(player_specs())
 
 
-def test_a_player_of_another_package_plays_by_its_entry_point(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("package", "player"), [("lowest_player", "lowest"), ("trial_player", "trial")]
+)
+def test_a_player_of_another_package_plays_by_its_entry_point(
+    package: str, player: str, tmp_path: Path
+) -> None:
+    """One in Python, and one in Cython that is built against the .pxd files of the package."""
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
     source = tmp_path / "source"
     source.mkdir()
-    for file in (ROOT / "examples" / "lowest_player").iterdir():
-        if file.is_file():
+    for file in (ROOT / "examples" / package).iterdir():
+        if file.suffix in (".py", ".pyx", ".toml"):
             (source / file.name).write_bytes(file.read_bytes())
     subprocess.run([*install, "--target", str(tmp_path / "site"), str(source)], check=True)
     played = subprocess.run(
@@ -82,7 +89,7 @@ def test_a_player_of_another_package_plays_by_its_entry_point(tmp_path: Path) ->
             "match",
             "bouillabaisse",
             "greedy",
-            "lowest",
+            f"own={player}:iterations=20",
             "--deals",
             "2",
         ],
@@ -93,4 +100,4 @@ def test_a_player_of_another_package_plays_by_its_entry_point(tmp_path: Path) ->
         check=False,
     )
     assert played.returncode == 0, played.stderr
-    assert "lowest" in played.stdout
+    assert re.search(r"(own - greedy|greedy - own): utility", played.stdout)
