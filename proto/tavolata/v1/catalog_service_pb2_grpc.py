@@ -86,6 +86,7 @@ class CatalogServiceServicer:
         Errors:
         NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
         NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
+        INVALID_ARGUMENT / INVALID_FIELD  too many numbers
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -53,6 +53,7 @@ class CatalogServiceStub:
     Errors:
       NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
       NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
+      INVALID_ARGUMENT / INVALID_FIELD  too many numbers
     """
 
 @_typing.type_check_only
@@ -80,6 +81,7 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
     Errors:
       NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
       NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
+      INVALID_ARGUMENT / INVALID_FIELD  too many numbers
     """
 
 class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -122,6 +124,7 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors:
           NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
           NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
+          INVALID_ARGUMENT / INVALID_FIELD  too many numbers
         """
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
