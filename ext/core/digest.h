@@ -49,61 +49,91 @@ static inline uint64_t tav_load_be64(const uint8_t *p) {
     return ((uint64_t)tav_load_be32(p) << 32) | tav_load_be32(p + 4);
 }
 
+#define TAV_ROUND(a, b, c, d, e, f, g, h, t) \
+    first = h + (tav_rotr(e, 6) ^ tav_rotr(e, 11) ^ tav_rotr(e, 25)) + (g ^ (e & (f ^ g))) + tav_sha256_k[t] + w[t]; \
+    d += first; \
+    h = first + (tav_rotr(a, 2) ^ tav_rotr(a, 13) ^ tav_rotr(a, 22)) + ((a & b) | (c & (a | b)));
+
 static void tav_sha256_portable(uint32_t *state, const uint8_t *p, size_t blocks) {
-    uint32_t w[64], v[8], first, second;
+    uint32_t w[64], a, b, c, d, e, f, g, h, first;
     for (; blocks; blocks--, p += TAV_SHA256_BLOCK) {
         for (int t = 0; t < 16; t++) w[t] = tav_load_be32(p + 4 * t);
-        for (int t = 16; t < 64; t++) {
-            uint32_t a = w[t - 15], b = w[t - 2];
-            w[t] = w[t - 16] + w[t - 7] + (tav_rotr(a, 7) ^ tav_rotr(a, 18) ^ (a >> 3))
-                + (tav_rotr(b, 17) ^ tav_rotr(b, 19) ^ (b >> 10));
+        for (int t = 16; t < 64; t++)
+            w[t] = w[t - 16] + w[t - 7] + (tav_rotr(w[t - 15], 7) ^ tav_rotr(w[t - 15], 18) ^ (w[t - 15] >> 3))
+                + (tav_rotr(w[t - 2], 17) ^ tav_rotr(w[t - 2], 19) ^ (w[t - 2] >> 10));
+        a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
+        for (int t = 0; t < 64; t += 8) {  /* eight rounds bring every letter back to its place */
+            TAV_ROUND(a, b, c, d, e, f, g, h, t)
+            TAV_ROUND(h, a, b, c, d, e, f, g, t + 1)
+            TAV_ROUND(g, h, a, b, c, d, e, f, t + 2)
+            TAV_ROUND(f, g, h, a, b, c, d, e, t + 3)
+            TAV_ROUND(e, f, g, h, a, b, c, d, t + 4)
+            TAV_ROUND(d, e, f, g, h, a, b, c, t + 5)
+            TAV_ROUND(c, d, e, f, g, h, a, b, t + 6)
+            TAV_ROUND(b, c, d, e, f, g, h, a, t + 7)
         }
-        memcpy(v, state, sizeof v);
-        for (int t = 0; t < 64; t++) {
-            first = v[7] + (tav_rotr(v[4], 6) ^ tav_rotr(v[4], 11) ^ tav_rotr(v[4], 25))
-                + ((v[4] & v[5]) ^ (~v[4] & v[6])) + tav_sha256_k[t] + w[t];
-            second = (tav_rotr(v[0], 2) ^ tav_rotr(v[0], 13) ^ tav_rotr(v[0], 22))
-                + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-            memmove(v + 1, v, 7 * sizeof *v);
-            v[4] += first;
-            v[0] = first + second;
-        }
-        for (int i = 0; i < 8; i++) state[i] += v[i];
+        state[0] += a, state[1] += b, state[2] += c, state[3] += d;
+        state[4] += e, state[5] += f, state[6] += g, state[7] += h;
     }
 }
 
+static void tav_sha256_portable_pair(uint32_t *one, const uint8_t *p, uint32_t *other, const uint8_t *q) {
+    tav_sha256_portable(one, p, 1);
+    tav_sha256_portable(other, q, 1);
+}
+
 #if TAV_HAS_SHA_BUILD
-/* The processor's own instructions keep the state as two vectors, (f e b a) and (h g d c) from the low end. */
-__attribute__((target("sha,sse4.1,ssse3")))
-static void tav_sha256_native(uint32_t *state, const uint8_t *p, size_t blocks) {
+/* The processor's own instructions keep a state as two vectors, (f e b a) and (h g d c) from the low end. `width`
+ * blocks of as many hashes are taken in at once: each has to wait for its own last result only, which two of them
+ * do in the time of one. */
+__attribute__((target("sha,sse4.1,ssse3"), always_inline))
+static inline void tav_sha256_rounds(uint32_t *const *states, const uint8_t *const *blocks, const int width) {
     const __m128i to_big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-    __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
-    __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);
-    __m128i abef = _mm_alignr_epi8(low, high, 8), cdgh = _mm_blend_epi16(high, low, 0xf0);
-    __m128i w[4];
-    for (; blocks; blocks--, p += TAV_SHA256_BLOCK) {
-        const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i abef[2], cdgh[2], abef_before[2], cdgh_before[2], w[2][4];
+#pragma GCC unroll 2
+    for (int n = 0; n < width; n++) {
+        const __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)states[n]), 0xb1);
+        const __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(states[n] + 4)), 0x1b);
+        abef[n] = abef_before[n] = _mm_alignr_epi8(low, high, 8);
+        cdgh[n] = cdgh_before[n] = _mm_blend_epi16(high, low, 0xf0);
+#pragma GCC unroll 4
         for (int i = 0; i < 4; i++)
-            w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(p + 16 * i)), to_big_endian);
+            w[n][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(blocks[n] + 16 * i)), to_big_endian);
+    }
 #pragma GCC unroll 16
-        for (int r = 0; r < 16; r++) {
-            const __m128i k = _mm_load_si128((const __m128i *)(tav_sha256_k + 4 * r));
-            const __m128i sum = _mm_add_epi32(w[r & 3], k);
-            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+    for (int r = 0; r < 16; r++) {
+        const __m128i k = _mm_load_si128((const __m128i *)(tav_sha256_k + 4 * r));
+#pragma GCC unroll 2
+        for (int n = 0; n < width; n++) {
+            const __m128i sum = _mm_add_epi32(w[n][r & 3], k);
+            cdgh[n] = _mm_sha256rnds2_epu32(cdgh[n], abef[n], sum);
+            abef[n] = _mm_sha256rnds2_epu32(abef[n], cdgh[n], _mm_shuffle_epi32(sum, 0x0e));
             if (r < 12) {  /* words 4r+16 to 4r+19 take the place of those just used */
-                const __m128i seventh = _mm_alignr_epi8(w[(r + 3) & 3], w[(r + 2) & 3], 4);
-                const __m128i part = _mm_add_epi32(_mm_sha256msg1_epu32(w[r & 3], w[(r + 1) & 3]), seventh);
-                w[r & 3] = _mm_sha256msg2_epu32(part, w[(r + 3) & 3]);
+                const __m128i seventh = _mm_alignr_epi8(w[n][(r + 3) & 3], w[n][(r + 2) & 3], 4);
+                const __m128i begun = _mm_sha256msg1_epu32(w[n][r & 3], w[n][(r + 1) & 3]);
+                w[n][r & 3] = _mm_sha256msg2_epu32(_mm_add_epi32(begun, seventh), w[n][(r + 3) & 3]);
             }
         }
-        abef = _mm_add_epi32(abef, abef_before);
-        cdgh = _mm_add_epi32(cdgh, cdgh_before);
     }
-    low = _mm_shuffle_epi32(abef, 0x1b);   /* a b e f */
-    high = _mm_shuffle_epi32(cdgh, 0xb1);  /* g h c d */
-    _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(low, high, 0xf0));
-    _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(high, low, 8));
+#pragma GCC unroll 2
+    for (int n = 0; n < width; n++) {
+        const __m128i low = _mm_shuffle_epi32(_mm_add_epi32(abef[n], abef_before[n]), 0x1b);   /* a b e f */
+        const __m128i high = _mm_shuffle_epi32(_mm_add_epi32(cdgh[n], cdgh_before[n]), 0xb1);  /* g h c d */
+        _mm_storeu_si128((__m128i *)states[n], _mm_blend_epi16(low, high, 0xf0));
+        _mm_storeu_si128((__m128i *)(states[n] + 4), _mm_alignr_epi8(high, low, 8));
+    }
+}
+
+__attribute__((target("sha,sse4.1,ssse3")))
+static void tav_sha256_native(uint32_t *state, const uint8_t *p, size_t blocks) {
+    for (; blocks; blocks--, p += TAV_SHA256_BLOCK) tav_sha256_rounds(&state, &p, 1);
+}
+
+__attribute__((target("sha,sse4.1,ssse3")))
+static void tav_sha256_native_pair(uint32_t *one, const uint8_t *p, uint32_t *other, const uint8_t *q) {
+    uint32_t *const states[2] = {one, other};
+    const uint8_t *const blocks[2] = {p, q};
+    tav_sha256_rounds(states, blocks, 2);
 }
 
 static int tav_has_sha(void) {
@@ -113,17 +143,12 @@ static int tav_has_sha(void) {
 }
 #else
 #define tav_sha256_native tav_sha256_portable
+#define tav_sha256_native_pair tav_sha256_portable_pair
 static int tav_has_sha(void) { return 0; }
 #endif
 
 static void (*tav_sha256_blocks)(uint32_t *, const uint8_t *, size_t) = tav_sha256_portable;
-
-/* Take the processor's instructions if it has them and `wanted`; whether they are taken. */
-static int tav_sha256_choose(int wanted) {
-    int native = wanted && tav_has_sha();
-    tav_sha256_blocks = native ? tav_sha256_native : tav_sha256_portable;
-    return native;
-}
+static void (*tav_sha256_pair)(uint32_t *, const uint8_t *, uint32_t *, const uint8_t *) = tav_sha256_portable_pair;
 
 static inline void tav_sha256_begin(tav_sha256 *hash) {
     static const uint32_t first[8] = {
@@ -162,20 +187,51 @@ static void tav_sha256_end(tav_sha256 *hash, uint8_t *digest) {
     for (int i = 0; i < 8; i++) tav_store_be32(digest + 4 * i, hash->state[i]);
 }
 
-/* digest = SHA-256(digest, data): a link of a chain of hashes. */
-static void tav_sha256_chain(uint8_t *digest, const uint8_t *data, size_t size) {
+/* A chain of hashes: digest = SHA-256(digest, entry), entry after entry. Entries are runs of words of which the first
+ * says how many they are. */
+static void tav_sha256_chain(uint8_t *digest, const int32_t *words, size_t count) {
     tav_sha256 hash;
-    tav_sha256_begin(&hash);
-    tav_sha256_add(&hash, digest, 32);
-    tav_sha256_add(&hash, data, size);
-    tav_sha256_end(&hash, digest);
+    for (size_t at = 0; at < count; at += (size_t)words[at]) {
+        tav_sha256_begin(&hash);
+        tav_sha256_add(&hash, digest, 32);
+        tav_sha256_add(&hash, (const uint8_t *)(words + at), 4 * (size_t)words[at]);
+        tav_sha256_end(&hash, digest);
+    }
+}
+
+/* The first eight bytes, as big-endian numbers, of the hashes that go on with `number` and with the one after it. */
+static void tav_sha256_numbers(const tav_sha256 *prefix, uint64_t number, uint64_t *out) {
+    size_t held = (size_t)(prefix->length % TAV_SHA256_BLOCK);
+    uint32_t state[2][8];
+    uint8_t block[2][TAV_SHA256_BLOCK], digest[32];
+    if (held > TAV_SHA256_BLOCK - 17) {  /* number and end do not fit into the block */
+        for (int n = 0; n < 2; n++) {
+            tav_sha256 hash = *prefix;
+            tav_store_be64(digest, number + (uint64_t)n);
+            tav_sha256_add(&hash, digest, 8);
+            tav_sha256_end(&hash, digest);
+            out[n] = tav_load_be64(digest);
+        }
+        return;
+    }
+    for (int n = 0; n < 2; n++) {
+        memcpy(state[n], prefix->state, sizeof state[n]);
+        memcpy(block[n], prefix->block, held);
+        memset(block[n] + held, 0, TAV_SHA256_BLOCK - held);
+        tav_store_be64(block[n] + held, number + (uint64_t)n);
+        block[n][held + 8] = 0x80;
+        tav_store_be64(block[n] + TAV_SHA256_BLOCK - 8, (prefix->length + 8) * 8);
+    }
+    tav_sha256_pair(state[0], block[0], state[1], block[1]);
+    for (int n = 0; n < 2; n++) out[n] = ((uint64_t)state[n][0] << 32) | state[n][1];
 }
 
 /* -- SHAKE-256 -------------------------------------------------------------------------------------------------- */
 
 static inline uint64_t tav_rotl64(uint64_t x, int n) { return n ? (x << n) | (x >> (64 - n)) : x; }
 
-static void tav_keccak(uint64_t *a) {
+__attribute__((always_inline))
+static inline void tav_keccak_rounds(uint64_t *a) {
     static const uint64_t round_constant[24] = {
         0x0000000000000001ULL, 0x0000000000008082ULL, 0x800000000000808aULL, 0x8000000080008000ULL,
         0x000000000000808bULL, 0x0000000080000001ULL, 0x8000000080008081ULL, 0x8000000000008009ULL,
@@ -216,11 +272,29 @@ static void tav_keccak(uint64_t *a) {
     }
 }
 
+static void tav_keccak_portable(uint64_t *a) { tav_keccak_rounds(a); }
+
+#if TAV_HAS_SHA_BUILD
+__attribute__((target("bmi,bmi2")))
+static void tav_keccak_bmi(uint64_t *a) { tav_keccak_rounds(a); }
+
+static int tav_has_bmi(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+#else
+#define tav_keccak_bmi tav_keccak_portable
+static int tav_has_bmi(void) { return 0; }
+#endif
+
+static void (*tav_keccak)(uint64_t *) = tav_keccak_portable;
+
 static inline void tav_shake256_begin(tav_shake256 *shake) { memset(shake, 0, sizeof *shake); }
 
 static void tav_shake256_add(tav_shake256 *shake, const uint8_t *data, size_t size) {
+    uint8_t *bytes = (uint8_t *)shake->lane;  /* lanes are little-endian, as this machine is */
     for (; size; size--, data++) {
-        shake->lane[shake->used / 8] ^= (uint64_t)*data << (8 * (shake->used % 8));
+        bytes[shake->used] ^= *data;
         if (++shake->used == TAV_SHAKE256_RATE) {
             tav_keccak(shake->lane);
             shake->used = 0;
@@ -245,6 +319,15 @@ static uint32_t tav_shake256_word(tav_shake256 *shake) {
     uint32_t word = (uint32_t)(shake->lane[shake->used / 8] >> (8 * (shake->used % 8)));
     shake->used += 4;
     return __builtin_bswap32(word);
+}
+
+/* Take the processor's own instructions for both where it has them and `wanted`; whether SHA-256 has them. */
+static int tav_digest_choose(int wanted) {
+    int native = wanted && tav_has_sha();
+    tav_sha256_blocks = native ? tav_sha256_native : tav_sha256_portable;
+    tav_sha256_pair = native ? tav_sha256_native_pair : tav_sha256_portable_pair;
+    tav_keccak = wanted && tav_has_bmi() ? tav_keccak_bmi : tav_keccak_portable;
+    return native;
 }
 
 #endif

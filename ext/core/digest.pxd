@@ -1,5 +1,5 @@
 # SHA-256 and SHAKE-256 without the GIL; what they are for is in digest.h.
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "tavolata/ext/core/digest_types.h" nogil:
     ctypedef struct Sha256 "tav_sha256":
@@ -10,11 +10,10 @@ cdef extern from "tavolata/ext/core/digest_types.h" nogil:
 cdef void sha256_begin(Sha256* hash) noexcept nogil
 cdef void sha256_add(Sha256* hash, const uint8_t* data, size_t size) noexcept nogil
 cdef void sha256_end(Sha256* hash, uint8_t* digest) noexcept nogil
-cdef void sha256_chain(uint8_t* digest, const uint8_t* data, size_t size) noexcept nogil
+cdef void sha256_chain(uint8_t* digest, const int32_t* words, size_t count) noexcept nogil
+cdef void sha256_numbers(const Sha256* prefix, uint64_t number, uint64_t* out) noexcept nogil
 cdef void shake256_begin(Shake256* shake) noexcept nogil
 cdef void shake256_add(Shake256* shake, const uint8_t* data, size_t size) noexcept nogil
 cdef void shake256_end(Shake256* shake) noexcept nogil
 cdef uint32_t shake256_word(Shake256* shake) noexcept nogil
-cdef uint64_t number_at(const uint8_t* bytes) noexcept nogil
-cdef void put_number(uint8_t* bytes, uint64_t number) noexcept nogil
 cdef void put_number32(uint8_t* bytes, uint32_t number) noexcept nogil

@@ -3,20 +3,19 @@
 One copy of the C code for all that cimport it, and a door for tests: both builds of SHA-256 and the
 stream of SHAKE-256 are compared with Python's own there.
 """
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "digest.h" nogil:
-    int tav_sha256_choose(int wanted)
+    int tav_digest_choose(int wanted)
     void tav_sha256_begin(Sha256* hash)
     void tav_sha256_add(Sha256* hash, const uint8_t* data, size_t size)
     void tav_sha256_end(Sha256* hash, uint8_t* digest)
-    void tav_sha256_chain(uint8_t* digest, const uint8_t* data, size_t size)
+    void tav_sha256_chain(uint8_t* digest, const int32_t* words, size_t count)
+    void tav_sha256_numbers(const Sha256* prefix, uint64_t number, uint64_t* out)
     void tav_shake256_begin(Shake256* shake)
     void tav_shake256_add(Shake256* shake, const uint8_t* data, size_t size)
     void tav_shake256_end(Shake256* shake)
     uint32_t tav_shake256_word(Shake256* shake)
-    uint64_t tav_load_be64(const uint8_t* p)
-    void tav_store_be64(uint8_t* p, uint64_t x)
     void tav_store_be32(uint8_t* p, uint32_t x)
 
 
@@ -33,9 +32,14 @@ cdef void sha256_end(Sha256* hash, uint8_t* digest) noexcept nogil:
     tav_sha256_end(hash, digest)
 
 
-cdef void sha256_chain(uint8_t* digest, const uint8_t* data, size_t size) noexcept nogil:
-    """Replace the 32 bytes of ``digest`` by the hash of them and the data."""
-    tav_sha256_chain(digest, data, size)
+cdef void sha256_chain(uint8_t* digest, const int32_t* words, size_t count) noexcept nogil:
+    """For every entry of a log, replace the 32 bytes of ``digest`` by the hash of them and the entry."""
+    tav_sha256_chain(digest, words, count)
+
+
+cdef void sha256_numbers(const Sha256* prefix, uint64_t number, uint64_t* out) noexcept nogil:
+    """Of the hashes of ``prefix`` with ``number``, and with the next, in eight bytes: 64 bits each."""
+    tav_sha256_numbers(prefix, number, out)
 
 
 cdef void shake256_begin(Shake256* shake) noexcept nogil:
@@ -56,27 +60,17 @@ cdef uint32_t shake256_word(Shake256* shake) noexcept nogil:
     return tav_shake256_word(shake)
 
 
-cdef uint64_t number_at(const uint8_t* bytes) noexcept nogil:
-    """Eight bytes as a big-endian number."""
-    return tav_load_be64(bytes)
-
-
-cdef void put_number(uint8_t* bytes, uint64_t number) noexcept nogil:
-    """Write eight bytes, big-endian."""
-    tav_store_be64(bytes, number)
-
-
 cdef void put_number32(uint8_t* bytes, uint32_t number) noexcept nogil:
     """Write four bytes, big-endian."""
     tav_store_be32(bytes, number)
 
 
 def choose_build(bint native) -> bool:
-    """Use the processor's instructions for SHA-256 if it has them and ``native``; whether they are used.
+    """Use the processor's own instructions where it has them and ``native``; whether SHA-256 has them.
 
     For tests; the best build is in use from the start. Not while another thread hashes.
     """
-    return bool(tav_sha256_choose(native))
+    return bool(tav_digest_choose(native))
 
 
 def sha256(parts) -> bytes:
@@ -89,6 +83,16 @@ def sha256(parts) -> bytes:
         sha256_add(&hash, <const uint8_t*> part, len(part))
     sha256_end(&hash, digest)
     return digest[:32]
+
+
+def numbers(bytes prefix, uint64_t number) -> tuple:
+    """What ``sha256_numbers`` gives. For tests."""
+    cdef Sha256 hash
+    cdef uint64_t out[2]
+    sha256_begin(&hash)
+    sha256_add(&hash, <const uint8_t*> prefix, len(prefix))
+    sha256_numbers(&hash, number, out)
+    return out[0], out[1]
 
 
 def shake256_words(bytes data, int count) -> list:

@@ -26,6 +26,7 @@ cdef class Match:
     cdef size_t* event_at                 # first word of every event
     cdef size_t numbered                  # events that have a number
     cdef size_t event_capacity
+    cdef size_t settled                   # words of whole steps, their events numbered
     cdef size_t hashed                    # words that are in the hash
     cdef int broken                       # the number of the invariant that does not hold
     cdef uint8_t digest[32]               # the running hash
@@ -35,7 +36,8 @@ cdef class Match:
     cdef Fault _settle(self, uint32_t pending) noexcept nogil
     cdef void _close(self) noexcept nogil
     cdef size_t _count_events(self) noexcept nogil
-    cdef bint _number_and_hash(self) noexcept nogil
+    cdef bint _number(self) noexcept nogil
+    cdef void _hash(self) noexcept nogil
     cdef bint _is_to_act(self, int seat) noexcept nogil
     cdef _raise(self, Fault fault)
     cdef object _event(self, size_t at, int viewer, bint all_seen)

@@ -68,6 +68,15 @@ def header_of(game, commitment: str = "") -> bytes:
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
 
 
+cdef bytes first_hash(Game game, str commitment):
+    """The running hash before the deal. Of matches without a commitment a game has only one."""
+    if commitment:
+        return hashlib.sha256(LOG_DOMAIN + header_of(game, commitment)).digest()
+    if game.first_hash is None:
+        game.first_hash = hashlib.sha256(LOG_DOMAIN + header_of(game)).digest()
+    return game.first_hash
+
+
 cdef class Match:
     def __cinit__(self, Game game, *args, **kwargs):
         self.state = <uint8_t*> calloc(1, game.state_bytes)
@@ -82,7 +91,7 @@ cdef class Match:
         seed: 32 bytes; script: chance outcomes fixed by (purpose, round, index), see KeyedChance;
         commitment: the published commitment to the seed, part of the running hash.
         """
-        cdef bytes first = hashlib.sha256(LOG_DOMAIN + header_of(game, commitment)).digest()
+        cdef bytes first = first_hash(game, commitment)
         cdef Fault fault
         self.game = game
         self.keyed = KeyedChance(seed, game.purposes, script)
@@ -121,7 +130,7 @@ cdef class Match:
         memcpy(twin.digest, self.digest, sizeof(self.digest))
         twin.log.used, twin.numbered = self.log.used, self.numbered
         twin.turn, twin.decision_count, twin.asked = self.turn, self.decision_count, self.asked
-        twin.hashed, twin.round_start = self.hashed, self.round_start
+        twin.hashed, twin.settled, twin.round_start = self.hashed, self.settled, self.round_start
         return twin
 
     # -- playing ------------------------------------------------------------------------------------
@@ -206,7 +215,7 @@ cdef class Match:
         return FAULT_NONE
 
     cdef Fault _settle(self, uint32_t pending) noexcept nogil:
-        """Deal the next round where one has ended, close the match, number and hash what happened."""
+        """Deal the next round where one has ended, close the match, number what happened."""
         cdef int round_start = self.round_start
         # A log that could not grow has an entry without a size: it can't be counted.
         while not self.log.out_of_memory and self.game.horizon(self.state) and not self.game.over(self.state):
@@ -222,7 +231,7 @@ cdef class Match:
             self.broken = self.game.broken_invariant(self.state)
             if self.broken:
                 return FAULT_INVARIANT
-        if not self._number_and_hash():
+        if not self._number():
             return FAULT_MEMORY
         self.round_start = round_start
         if not pending:
@@ -251,17 +260,16 @@ cdef class Match:
 
     cdef size_t _count_events(self) noexcept nogil:
         """Events logged so far, the ones not numbered yet included."""
-        cdef size_t at = self.hashed
+        cdef size_t at = self.settled
         cdef size_t count = self.numbered
         while at < self.log.used:
             count += self.log.words[at + 1] == TAG_EVENT
             at += <size_t> self.log.words[at]
         return count
 
-    cdef bint _number_and_hash(self) noexcept nogil:
-        """Number the new events and take all new entries into the hash; False, and nothing done, if there
-        is no memory."""
-        cdef size_t at = self.hashed
+    cdef bint _number(self) noexcept nogil:
+        """Number the new events; False, and nothing done, if there is no memory."""
+        cdef size_t at = self.settled
         cdef size_t count = self._count_events()
         cdef size_t size
         if count > self.event_capacity:
@@ -272,14 +280,17 @@ cdef class Match:
             self.event_at = places
             self.event_capacity = size
         while at < self.log.used:
-            size = <size_t> self.log.words[at]
-            sha256_chain(self.digest, <const uint8_t*> (self.log.words + at), size * sizeof(int32_t))
             if self.log.words[at + 1] == TAG_EVENT:
                 self.event_at[self.numbered] = at
                 self.numbered = self.numbered + 1
-            at += size
-        self.hashed = at
+            at += <size_t> self.log.words[at]
+        self.settled = at
         return True
+
+    cdef void _hash(self) noexcept nogil:
+        """Take into the hash what it has not taken in yet."""
+        sha256_chain(self.digest, self.log.words + self.hashed, self.settled - self.hashed)
+        self.hashed = self.settled
 
     cdef bint _is_to_act(self, int seat) noexcept nogil:
         return 0 <= seat < self.game.seat_count and self.game.to_act(self.state) >> seat & 1
@@ -380,7 +391,8 @@ cdef class Match:
 
     @property
     def hash(self) -> bytes:
-        """The running hash over all that happened, 32 bytes."""
+        """The running hash over all that happened, 32 bytes. Worked out when it is asked for."""
+        self._hash()
         return self.digest[:32]
 
     @property

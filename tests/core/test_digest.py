@@ -35,6 +35,16 @@ def test_sha256_does_not_depend_on_how_the_bytes_come_in_parts() -> None:
         assert digest.sha256(parts) == hashlib.sha256(b"".join(parts)).digest()
 
 
+@pytest.mark.usefixtures("_build")
+def test_two_hashes_at_a_time_are_those_of_one_after_the_other() -> None:
+    for size in range(150):
+        prefix, number = Random(size).randbytes(size), Random(size).getrandbits(63)
+        texts = [prefix + (number + n).to_bytes(8, "big") for n in range(2)]
+        first = [int.from_bytes(hashlib.sha256(text).digest()[:8], "big") for text in texts]
+        assert list(digest.numbers(prefix, number)) == first
+
+
+@pytest.mark.usefixtures("_build")
 def test_shake256_is_pythons_at_every_length_around_its_rate() -> None:
     for size in range(300):
         data = Random(size).randbytes(size)
