@@ -74,9 +74,10 @@ class IsmctsPlayer:
                 list(threads.map(lambda searcher: searcher.search(), searchers))
         reports = [searcher.report() for searcher in searchers]
         rows = _merged([report[3] for report in reports])
-        statistics = tuple(_statistics(row, observation.seat, rows) for row in rows)
+        visits, strategy = (sum(row[key] for row in rows) for key in ("visits", "strategy"))
+        statistics = tuple(_statistics(row, observation.seat, visits, strategy) for row in rows)
         return Decision(
-            action=_choice(statistics, any(row["strategy"] for row in rows), seed),
+            action=_choice(statistics, strategy > 0, seed),
             iterations=sum(report[0] for report in reports),
             nodes=sum(report[1] for report in reports),
             elapsed_ms=1000 * (time.perf_counter() - started),
@@ -130,22 +131,27 @@ def _merged(reports: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return first
 
 
-def _statistics(row: dict[str, Any], seat: int, rows: list[dict[str, Any]]) -> ActionStatistics:
-    weight = "strategy" if any(other["strategy"] for other in rows) else "visits"
-    total = sum(other[weight] for other in rows)
+def _statistics(
+    row: dict[str, Any], seat: int, all_visits: int, all_strategy: float
+) -> ActionStatistics:
+    """Of one action, from its sums and those of all actions."""
     visits = row["visits"]
-    utilities = tuple(value / visits if visits else 0.0 for value in row["utility"])
+    utilities = tuple([value / visits for value in row["utility"]] if visits else row["utility"])
     mean = utilities[seat]
     spread = max(row["square"] - visits * mean * mean, 0.0)  # sum of squared deviations
+    if all_strategy:
+        share = row["strategy"] / all_strategy
+    else:
+        share = visits / all_visits if all_visits else 0.0
     return ActionStatistics(
         action=row["action"],
         visits=visits,
-        availability=sum(other["visits"] for other in rows),
-        share=row[weight] / total if total else 0.0,
+        availability=all_visits,
+        share=share,
         mean=mean,
         half_width=1.96 * sqrt(spread / (visits - 1) / visits) if visits > 1 else 0.5,
         utilities=utilities,
-        scores=tuple(value / visits if visits else 0.0 for value in row["score"]),
+        scores=tuple([value / visits for value in row["score"]] if visits else row["score"]),
     )
 
 

@@ -11,7 +11,6 @@ import hashlib
 import multiprocessing
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -97,14 +96,15 @@ class Spent:
     decisions: int = 0
     iterations: int = 0
     think_ms: float = 0.0
-    bins: Counter[int] = field(default_factory=Counter)  # decisions by duration, see timing.py
+    bins: dict[int, int] = field(default_factory=dict)  # decisions by duration, see timing.py
 
     def book(self, decision: Decision, elapsed_ms: float) -> None:
         """Add one answer."""
         self.decisions += 1
         self.iterations += decision.iterations
         self.think_ms += elapsed_ms
-        self.bins[bin_of(elapsed_ms)] += 1
+        number = bin_of(elapsed_ms)
+        self.bins[number] = self.bins.get(number, 0) + 1
 
 
 class PlayerFault(Exception):
@@ -181,9 +181,7 @@ def play_natively(
     table = NativeMatch(match, natives, seeds.key, notes)
     if not table.play():
         return None
-    return [
-        Spent(decisions, 0, think_ms, Counter(bins)) for decisions, think_ms, bins in table.spent()
-    ]
+    return [Spent(decisions, 0, think_ms, bins) for decisions, think_ms, bins in table.spent()]
 
 
 Decide = Callable[[int, Observation, int], int]  # (seat, observation, number of the decision)

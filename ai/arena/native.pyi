@@ -5,6 +5,8 @@ from tavolata.ext.core.match import Match
 
 NOTE_BYTES: Final[int]
 
+def bin_of(elapsed_ms: float) -> int: ...
+
 class NativeMatch:
     def __init__(
         self, match: Match, players: tuple[NativePlayer, ...], key: bytes, notes: Any = None

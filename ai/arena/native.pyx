@@ -5,14 +5,13 @@ seat chooses from the blanked state, the answer is checked, and the match is ste
 hashed by the code behind ``Match.play``.
 """
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.math cimport floor, log2
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from tavolata.ai.basic cimport NativePlayer
 from tavolata.ext.core.bits cimport lowest
-from tavolata.ext.core.digest cimport Sha256, number_at, put_number, sha256_add, sha256_begin, sha256_end
+from tavolata.ext.core.digest cimport Sha256, sha256_add, sha256_begin, sha256_numbers
 from tavolata.ext.core.game cimport Game
 from tavolata.ext.core.match cimport FAULT_NONE, Fault, Match
 
@@ -23,11 +22,22 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <time.h>
+    #if defined(__x86_64__) && defined(__GNUC__)
+    #include <x86intrin.h>
+    static inline uint64_t tav_ticks(void) { return __rdtsc(); }
+    #else
+    static inline uint64_t tav_ticks(void) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    }
+    #endif
     static inline double tav_seconds(void) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);  /* the clock of Python's time.monotonic */
         return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     }
+
     /* The layout of notes.Notes. The reader takes a note only where both counts are the same. */
     typedef struct { int64_t before, position, seat, decision; double since; int64_t after; } tav_note;
     static inline void tav_write_note(volatile tav_note *note, int64_t seat, int64_t decision, double since) {
@@ -40,8 +50,23 @@ cdef extern from *:
         __atomic_thread_fence(__ATOMIC_RELEASE);
         note->after = count;
     }
+
+    /* floor(8 * log2(x)) for a positive normal number: eight bins an octave. */
+    static inline int tav_eighths(double x) {
+        static const double edge[7] = {
+            1.0905077326652577, 1.1892071150027210, 1.2968395546510096, 1.4142135623730951,
+            1.5422108254079407, 1.6817928305074290, 1.8340080864093424,
+        };
+        union { double number; uint64_t bits; } split = {x};
+        int octave = (int)(split.bits >> 52 & 0x7ff) - 1023, part = 0;
+        split.bits = (split.bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL;
+        for (int i = 0; i < 7; i++) part += split.number >= edge[i];
+        return 8 * octave + part;
+    }
     """
-    double now_s "tav_seconds"() noexcept nogil
+    uint64_t ticks "tav_ticks"() noexcept nogil
+    double seconds "tav_seconds"() noexcept nogil
+    int eighths "tav_eighths"(double x) noexcept nogil
     ctypedef struct Note "tav_note":
         pass
     void write_note "tav_write_note"(Note* note, int64_t seat, int64_t decision, double since) noexcept nogil
@@ -53,10 +78,20 @@ cdef enum:
     BINS = 512
     LOWEST_BIN = -128
 
-cdef int BINS_PER_OCTAVE = timing.BINS_PER_OCTAVE
 cdef double SHORTEST_MS = timing.SHORTEST_MS
-if timing.bin_of(0.0) < LOWEST_BIN:
-    raise ImportError("durations have lower bins than are counted here")
+if timing.BINS_PER_OCTAVE != 8 or timing.bin_of(0.0) < LOWEST_BIN:
+    raise ImportError("durations are counted in other bins here than in timing.py")
+
+# The processor's counter is read twice for every decision, the clock where a millisecond has gone by. The counter's
+# rate is what it was from the start of the process to the start of the match.
+cdef uint64_t FIRST_TICKS = ticks()
+cdef double FIRST_SECONDS = seconds()
+
+
+def bin_of(double elapsed_ms) -> int:
+    """What ``timing.bin_of`` gives, as it is worked out here. For tests."""
+    return eighths(max(elapsed_ms, SHORTEST_MS))
+
 
 cdef struct Seat:
     void* player                # a NativePlayer, borrowed
@@ -88,6 +123,11 @@ cdef class NativeMatch:
     cdef Note unread            # where nobody else reads
     cdef Note* note
     cdef Py_buffer buffer
+    cdef uint64_t seeds[2]      # of the decisions 2n and 2n + 1
+    cdef int seeds_at           # 2n, or -1
+    cdef uint64_t noted         # the counter at the last look at the clock
+    cdef double now_s           # and the clock then
+    cdef double ticks_a_ms
     cdef Fault fault
 
     def __cinit__(self, Match match, tuple players, bytes key, notes=None):
@@ -108,6 +148,7 @@ cdef class NativeMatch:
             self.seats[seat].player = <void*> players[seat]
         sha256_begin(&self.prefix)
         sha256_add(&self.prefix, <const uint8_t*> key, len(key))
+        self.seeds_at = -1
         self.note = &self.unread
         if notes is not None:
             PyObject_GetBuffer(notes, &self.buffer, PyBUF_WRITABLE)
@@ -126,6 +167,7 @@ cdef class NativeMatch:
         """Play to the end. False, at the decision where it happened, if an answer is not legal."""
         cdef Ending ending
         with nogil:
+            self.look_at_clock(ticks())
             ending = self.run()
         if ending == BROKEN:
             self.match._raise(self.fault)
@@ -176,31 +218,38 @@ cdef class NativeMatch:
         cdef int number = self.match.decision_count
         cdef int count = self.game.legal(position, seat, self.legal)
         cdef uint64_t seed = self.seed_of(number)
-        cdef double began, ended
+        cdef uint64_t began
         cdef int action, i
         memcpy(self.shown, position, self.game.state_bytes)
         self.game.blank(self.shown, seat)
-        began = now_s()
-        write_note(self.note, seat, number, began)
-        action = (<NativePlayer> self.seats[seat].player).choose(self.game, self.shown, seat, self.legal, count, seed)
-        ended = now_s()
-        write_note(self.note, NOBODY, 0, ended)
-        self.book(&self.seats[seat], 1000 * (ended - began))
+        began = ticks()
+        if began - self.noted > self.ticks_a_ms:
+            self.look_at_clock(began)
+        write_note(self.note, seat, number, self.now_s)
+        action = (<NativePlayer> self.seats[seat].player).choose(
+            self.game, self.shown, seat, self.legal, count, seed
+        )
+        write_note(self.note, NOBODY, 0, self.now_s)
+        self.book(&self.seats[seat], (ticks() - began) / self.ticks_a_ms)
         for i in range(count):
             if self.legal[i] == action:
                 return action
         return -1
 
     cdef uint64_t seed_of(self, int number) noexcept nogil:
-        cdef Sha256 hash = self.prefix
-        cdef uint8_t text[32]
-        put_number(text, <uint64_t> number)
-        sha256_add(&hash, text, 8)
-        sha256_end(&hash, text)
-        return number_at(text)
+        """The seed of a decision; two are worked out in the time of one."""
+        if self.seeds_at != (number & ~1):
+            self.seeds_at = number & ~1
+            sha256_numbers(&self.prefix, <uint64_t> self.seeds_at, self.seeds)
+        return self.seeds[number & 1]
+
+    cdef void look_at_clock(self, uint64_t counter) noexcept nogil:
+        self.noted = counter
+        self.now_s = seconds()
+        self.ticks_a_ms = (counter - FIRST_TICKS) / (1000 * (self.now_s - FIRST_SECONDS))
 
     cdef void book(self, Seat* seat, double elapsed_ms) noexcept nogil:
-        cdef int number = <int> floor(BINS_PER_OCTAVE * log2(max(elapsed_ms, SHORTEST_MS))) - LOWEST_BIN
+        cdef int number = eighths(max(elapsed_ms, SHORTEST_MS)) - LOWEST_BIN
         seat.decisions += 1
         seat.think_ms += elapsed_ms
         seat.bins[min(number, BINS - 1)] += 1

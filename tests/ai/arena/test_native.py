@@ -14,8 +14,9 @@ from tavolata.ai.arena.duplicate import (
     play_match,
     play_natively,
 )
+from tavolata.ai.arena import native
 from tavolata.ai.arena.native import NOTE_BYTES, NativeMatch
-from tavolata.ai.arena.timing import bin_of
+from tavolata.ai.arena.timing import bin_of, lower_edge
 from tavolata.ai.arena.tournament.notes import NOBODY, Notes
 from tavolata.ai.basic import GreedyPlayer, NativePlayer, RandomPlayer, is_native
 from tavolata.ai.player import Decision, Limits, Observation
@@ -79,6 +80,16 @@ def test_times_are_booked_for_every_decision() -> None:
         assert sum(one.bins.values()) == one.decisions
         assert min(one.bins) >= bin_of(0.0)
         assert 0 < one.think_ms < 60_000
+
+
+def test_durations_fall_into_the_same_bins() -> None:
+    choice = Random(3)
+    for _ in range(20_000):
+        elapsed_ms = 10 ** choice.uniform(-5, 6)
+        assert native.bin_of(elapsed_ms) == bin_of(elapsed_ms)
+    for number in range(-106, 160):
+        assert native.bin_of(lower_edge(number) * 1.000001) == number
+        assert native.bin_of(lower_edge(number) * 0.999999) == number - 1
 
 
 def test_a_class_that_overrides_how_it_decides_is_not_asked_natively() -> None:
