@@ -32,8 +32,8 @@ def first_rounds_per_second(game: Game, policy: int, generic: bool, seconds: flo
         count *= 4
 
 
-def mean_moves(game: Game, rounds: int = 40) -> float:
-    """Decisions in a first round of random actions, on average; counted step by step."""
+def mean_moves(game: Game, rounds: int = 40, policy: int = RANDOM) -> float:
+    """Decisions in a first round by a policy, on average; counted step by step."""
     draws = random.Random(1)  # noqa: S311 - any random actions will do
     moves = 0
     for number in range(rounds):
@@ -41,7 +41,8 @@ def mean_moves(game: Game, rounds: int = 40) -> float:
         position = Position(game, opening.state_bytes(), number)
         while position.to_act:
             seat = position.to_act[0]
-            position.apply(seat, draws.choice(position.legal(seat)))
+            action = position.rule(seat) if policy == RULE else draws.choice(position.legal(seat))
+            position.apply(seat, action)
             moves += 1
     return moves / rounds
 

@@ -18,6 +18,7 @@ class Suite(StrEnum):
     rules = "rules"
     search = "search"
     service = "service"
+    tournament = "tournament"
 
 
 def bench(
