@@ -31,11 +31,13 @@ _BEARER = "bearer "
 
 @dataclass(slots=True)
 class Limits:
-    """Of requests at a time: calls that answer once, and streams; and bytes of a message."""
+    """Of requests at a time: calls that answer once, and streams; bytes of a message; seconds for a
+    call that answers once and has no deadline."""
 
     calls: int
     streams: int
     message_bytes: int
+    call_s: float
 
 
 def token_of(context: Any) -> str | None:
@@ -126,7 +128,7 @@ class Calls:
                 self._calls += 1
                 self.idle.clear()
                 try:
-                    return await call(request, context)
+                    return await self._in_time(call, request, context)
                 finally:
                     self._calls -= 1
                     self._ended()
@@ -140,6 +142,20 @@ class Calls:
             return await context.abort_with_status(status)
 
         return answer
+
+    async def _in_time(self, call: Callable[..., Any], request: Any, context: Any) -> Any:
+        """The answer, before the caller's deadline, at which gRPC cancels this, or else the
+        server's; what is waited for is cancelled with it, a search included."""
+        if context.time_remaining() is not None:
+            return await call(request, context)
+        scope = asyncio.timeout(self._limits.call_s)
+        try:
+            async with scope:
+                return await call(request, context)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise refuse.out_of_time(self._limits.call_s) from None
 
     def _streaming(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         async def answer(request: Any, context: Any) -> AsyncIterator[Any]:

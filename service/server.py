@@ -162,7 +162,9 @@ class Server:
         self.core = make_core(
             settings, store, self._bus, SystemClock(), entropy, thinking, self._failed
         )
-        limits = Limits(settings.calls_max, settings.streams_max, settings.message_bytes_max)
+        limits = Limits(
+            settings.calls_max, settings.streams_max, settings.message_bytes_max, settings.call_s
+        )
         self._calls = Calls(limits, entropy)
         self._server = grpc.aio.server(options=_options(settings))
         self._health = health.aio.HealthServicer()

@@ -53,6 +53,9 @@ class Settings(BaseSettings):
     message_bytes_max: int = Field(65_536, ge=1024, le=1 << 20, description="largest request")
     metadata_bytes_max: int = Field(8_192, ge=1024, le=65_536, description="largest metadata")
     calls_max: int = Field(1_000, ge=1, description="calls answered at a time")
+    call_s: float = Field(
+        30.0, gt=0, le=3_600, description="seconds for a call that comes without a deadline"
+    )
     streams_max: int = Field(5_000, ge=1, description="watches and play streams at a time")
     streams_per_connection_max: int = Field(1_000, ge=1, description="HTTP/2 streams a connection")
     handles_max: int = Field(1_000, ge=1, description="seats attached to one play stream")

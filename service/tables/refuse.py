@@ -265,6 +265,17 @@ def shutting_down() -> Refused:
     )
 
 
+def out_of_time(call_s: float) -> Refused:
+    """A call without a deadline took longer than the server lets it."""
+    return Refused(
+        ErrorReason.ERROR_REASON_OUT_OF_TIME,
+        f"no answer within {call_s:g} s; a change may or may not have been recorded: repeat the "
+        "call with the same request_id, and with a deadline of your own if you can wait longer",
+        {"allowed": f"{call_s:g} s"},
+        retry_delay=1.0,
+    )
+
+
 def store_unavailable() -> Refused:
     """The store's answer is unknown."""
     return Refused(

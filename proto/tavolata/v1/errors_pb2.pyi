@@ -158,6 +158,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. The store has no room left; reads and streams go on."""
     ERROR_REASON_INTERNAL_FAULT: _ErrorReason.ValueType  # 145
     """INTERNAL. A fault of the server. Metadata: `incident` (what to look for in its log)."""
+    ERROR_REASON_OUT_OF_TIME: _ErrorReason.ValueType  # 146
+    """DEADLINE_EXCEEDED. The call had no deadline and wasn't answered in the time that the server gives such
+    calls. A change may or may not have been made: try again with the same `request_id` to learn which.
+    (A call that exceeds a deadline of its own gets that status code from the transport, without reason.)
+    Metadata: `allowed` (the time).
+    """
     ERROR_REASON_TOURNAMENTS_OFF: _ErrorReason.ValueType  # 160
     """UNIMPLEMENTED. The server runs no tournaments: its operator has given it no folder for them. Metadata:
     `setting` (that would name it).
@@ -312,6 +318,12 @@ ERROR_REASON_STORE_FULL: ErrorReason.ValueType  # 144
 """RESOURCE_EXHAUSTED. The store has no room left; reads and streams go on."""
 ERROR_REASON_INTERNAL_FAULT: ErrorReason.ValueType  # 145
 """INTERNAL. A fault of the server. Metadata: `incident` (what to look for in its log)."""
+ERROR_REASON_OUT_OF_TIME: ErrorReason.ValueType  # 146
+"""DEADLINE_EXCEEDED. The call had no deadline and wasn't answered in the time that the server gives such
+calls. A change may or may not have been made: try again with the same `request_id` to learn which.
+(A call that exceeds a deadline of its own gets that status code from the transport, without reason.)
+Metadata: `allowed` (the time).
+"""
 ERROR_REASON_TOURNAMENTS_OFF: ErrorReason.ValueType  # 160
 """UNIMPLEMENTED. The server runs no tournaments: its operator has given it no folder for them. Metadata:
 `setting` (that would name it).
