@@ -18,6 +18,8 @@ PLAYERS_HELP = (
     "LABEL=NAME, with limits and settings after colons: ismcts:iterations=500, "
     "wild=ismcts:think_ms=20:rule_playouts=false."
 )
+WIDTH = 120  # of the table where there is no terminal
+LABEL_MIN = 12  # letters of a label on a line where it is narrow
 LIMITS = ("iterations", "think_ms", "nodes", "threads")
 
 
@@ -149,10 +151,14 @@ def report(table: list[Standing], pairs: list[Comparison], deals: int) -> None:
     from rich.table import Table
 
     console = Console()
-    rows = Table(title=f"{deals} deals; intervals 95 %, paired by deal")
-    rows.add_column("player", overflow="fold")
+    if not console.is_terminal:
+        console.width = WIDTH
+    rows = Table(title=f"{deals} deals; intervals 95 %, paired by deal", show_edge=False)
+    longest = max((len(row.label) for row in table), default=0)
+    width = longest if console.width >= WIDTH else min(longest, LABEL_MIN)
+    rows.add_column("player", overflow="fold", width=width)
     for head in ("matches", "win share", "fair", "place", "total", "utility", "ms", "iterations"):
-        rows.add_column(head, justify="right", no_wrap=True)
+        rows.add_column(head, justify="right", overflow="fold")  # on a narrow terminal, at the ±
     for row in table:
         rows.add_row(
             row.label,
