@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from tavolata.ai.arena.native import NativeMatch
 from tavolata.ai.arena.timing import bin_of
@@ -175,10 +175,9 @@ def play_natively(
     say more about that plays the match again from the deal, asking one by one. notes: see
     ``NativeMatch``.
     """
-    natives = tuple(player for player in players if isinstance(player, NativePlayer))
-    if len(natives) < len(players) or not all(is_native(type(player)) for player in natives):
+    if not all(is_native(type(player)) for player in players):
         return None
-    table = NativeMatch(match, natives, seeds.key, notes)
+    table = NativeMatch(match, cast("tuple[NativePlayer, ...]", tuple(players)), seeds.key, notes)
     if not table.play():
         return None
     return [Spent(decisions, 0, think_ms, bins) for decisions, think_ms, bins in table.spent()]

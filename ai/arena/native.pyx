@@ -127,7 +127,7 @@ cdef class NativeMatch:
     cdef int seeds_at           # 2n, or -1
     cdef uint64_t noted         # the counter at the last look at the clock
     cdef double now_s           # and the clock then
-    cdef double ticks_a_ms
+    cdef double ms_a_tick
     cdef Fault fault
 
     def __cinit__(self, Match match, tuple players, bytes key, notes=None):
@@ -223,14 +223,14 @@ cdef class NativeMatch:
         memcpy(self.shown, position, self.game.state_bytes)
         self.game.blank(self.shown, seat)
         began = ticks()
-        if began - self.noted > self.ticks_a_ms:
+        if (began - self.noted) * self.ms_a_tick > 1:
             self.look_at_clock(began)
         write_note(self.note, seat, number, self.now_s)
         action = (<NativePlayer> self.seats[seat].player).choose(
             self.game, self.shown, seat, self.legal, count, seed
         )
         write_note(self.note, NOBODY, 0, self.now_s)
-        self.book(&self.seats[seat], (ticks() - began) / self.ticks_a_ms)
+        self.book(&self.seats[seat], (ticks() - began) * self.ms_a_tick)
         for i in range(count):
             if self.legal[i] == action:
                 return action
@@ -246,7 +246,7 @@ cdef class NativeMatch:
     cdef void look_at_clock(self, uint64_t counter) noexcept nogil:
         self.noted = counter
         self.now_s = seconds()
-        self.ticks_a_ms = (counter - FIRST_TICKS) / (1000 * (self.now_s - FIRST_SECONDS))
+        self.ms_a_tick = 1000 * (self.now_s - FIRST_SECONDS) / (counter - FIRST_TICKS)
 
     cdef void book(self, Seat* seat, double elapsed_ms) noexcept nogil:
         cdef int number = eighths(max(elapsed_ms, SHORTEST_MS)) - LOWEST_BIN

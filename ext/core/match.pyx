@@ -39,6 +39,7 @@ if sys.byteorder != "little":
 LOG_DOMAIN = b"tavolata.log.v1\x00"
 cdef enum:
     MATCH_ENDED = 0     # the kind of the event, in every game
+    EVENT_WORDS = 5     # of an event without content
 
 EVENT_MATCH_ENDED = MATCH_ENDED
 
@@ -270,15 +271,15 @@ cdef class Match:
     cdef bint _number(self) noexcept nogil:
         """Number the new events; False, and nothing done, if there is no memory."""
         cdef size_t at = self.settled
-        cdef size_t count = self._count_events()
-        cdef size_t size
-        if count > self.event_capacity:
-            size = max(2 * self.event_capacity, count, <size_t> 256)
-            places = <size_t*> realloc(self.event_at, size * sizeof(size_t))
+        cdef size_t most = self.numbered + (self.log.used - at) // EVENT_WORDS
+        cdef size_t capacity
+        if most > self.event_capacity:
+            capacity = max(2 * self.event_capacity, most, <size_t> 256)
+            places = <size_t*> realloc(self.event_at, capacity * sizeof(size_t))
             if places == NULL:
                 return False
             self.event_at = places
-            self.event_capacity = size
+            self.event_capacity = capacity
         while at < self.log.used:
             if self.log.words[at + 1] == TAG_EVENT:
                 self.event_at[self.numbered] = at
