@@ -47,7 +47,8 @@ class IsmctsPlayer:
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
         self.others_by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
-        self.observed_events = hints.observed_events if per_observer else ()
+        observed = hints.observed_events if per_observer else ()
+        self.observed_events = sum(1 << kind for kind in observed)  # kinds of events, a bit each
         self.widening = hints.widening if widening is None else widening
         self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
 
@@ -99,7 +100,7 @@ class IsmctsPlayer:
                 self.exploration,
                 self.rule_playouts,
                 self.others_by_rule,
-                sum(1 << kind for kind in self.observed_events),
+                self.observed_events,
                 self.widening,
                 self.depth,
                 seed + thread * THREAD_SEED,
@@ -110,7 +111,7 @@ class IsmctsPlayer:
 
 def _shares(limits: Limits) -> list[Limits]:
     """What each thread may spend: iterations are shared out, and no thread goes without."""
-    if limits.iterations is None:
+    if limits.iterations is None or limits.threads == 1:
         return [limits] * limits.threads
     threads = min(limits.threads, limits.iterations)
     least, more = divmod(limits.iterations, threads)

@@ -162,6 +162,7 @@ class _WatchedEntrant(Entrant):
 def _search(game: Game) -> Measurement:
     limits = player_spec(DEFAULT_PLAYER).limits
     matches = _Matches(game, _WatchedEntrant(LABEL, LABEL, limits))
+    _Matches(game, _WatchedEntrant(LABEL, LABEL, ONE)).play()  # what is worked out once a process
     _WatchedPlayer.searching = 0.0
     started, decisions = time.thread_time(), 0
     while decisions < SEARCH_DECISIONS:
