@@ -32,13 +32,9 @@ def totals(table: SeatTable, order: Sequence[int], edges: Sequence[float]) -> tu
     for label in order:
         values = table.total[table.label == label]
         counts = np.histogram(values, bins=np.array(edges))[0]
-        made.append(
-            Totals(
-                table.labels[label],
-                *(float(value) for value in np.quantile(values, _QUANTILES)),
-                counts=tuple(int(count) for count in counts),
-            )
-        )
+        low, p5, p25, median, p75, p95, high = map(float, np.quantile(values, _QUANTILES))
+        bins = tuple(int(count) for count in counts)
+        made.append(Totals(table.labels[label], low, p5, p25, median, p75, p95, high, bins))
     return tuple(made)
 
 

@@ -113,7 +113,7 @@ def clustered_share(
 
     groups: of every value; strata: the contest of every group, contests weigh the same.
     """
-    won = np.bincount(groups, values, len(strata))
+    won = np.bincount(groups, values, len(strata)).astype(np.float64)
     held = np.bincount(groups, minlength=len(strata)).astype(np.float64)
     chosen = held > 0
     won, held, strata = won[chosen], held[chosen], strata[chosen]
