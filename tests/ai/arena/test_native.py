@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from tavolata.ai.arena import native
 from tavolata.ai.arena.duplicate import (
     DecisionSeeds,
     Entrant,
@@ -14,10 +15,12 @@ from tavolata.ai.arena.duplicate import (
     play_match,
     play_natively,
 )
-from tavolata.ai.arena import native
 from tavolata.ai.arena.native import NOTE_BYTES, NativeMatch
 from tavolata.ai.arena.timing import bin_of, lower_edge
+from tavolata.ai.arena.tournament.model import Contest, Field, MatchPlan
 from tavolata.ai.arena.tournament.notes import NOBODY, Notes
+from tavolata.ai.arena.tournament.play import Referee
+from tavolata.ai.arena.tournament.policy import FaultPolicy
 from tavolata.ai.basic import GreedyPlayer, NativePlayer, RandomPlayer, is_native
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.stop import Stop
@@ -53,6 +56,34 @@ def test_a_match_of_compiled_players_is_the_one_that_asking_them_one_by_one_give
             assert (one.label, one.total, one.place, one.won, one.utility, one.decisions) == (
                 other.label, other.total, other.place, other.won, other.utility, other.decisions,
             )  # fmt: skip
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_tournaments_match_is_the_same_whichever_way_its_players_are_asked(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = GAMES[game]
+    seats = spec.seats_usual
+    contest = Contest(game, game, seats, spec.complete(seats, {}))
+    entrants = {name: Entrant(name, name, ONE) for name in ("greedy", "random")}
+    labels = tuple(("greedy", "random")[seat % 2] for seat in range(seats))
+    plans = [MatchPlan(0, 0, 0, 2, deal, 1, labels) for deal in range(3)]
+
+    def played() -> list[tuple[bytes, bytes, list[tuple[int, float]]]]:
+        referee = Referee(Field((contest,), entrants, 4), FaultPolicy())
+        return [
+            (one.hash, one.record, [(seat.decisions, seat.utility) for seat in one.seats])
+            for one in map(referee.play, plans)
+        ]
+
+    def never(*_: object) -> None:
+        raise AssertionError("a compiled player was asked from Python")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tavolata.ai.arena.tournament.play.ask", never)
+        natively = played()
+    monkeypatch.setattr("tavolata.ai.arena.tournament.play.is_native", lambda kind: False)
+    assert played() == natively
 
 
 @pytest.mark.parametrize("kind", KINDS)
