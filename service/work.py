@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import structlog
@@ -67,7 +67,7 @@ class WorkLoop:
     def resumed(self, table_id: str) -> None:
         """A parked match goes on: its server, if it is still there, has claimed it before."""
         if table_id not in self._epochs and not self._closing:
-            self._do(self._claim(among=[table_id]))
+            self._do(lambda: self._claim(among=[table_id]))
 
     def seen(self, table: Table) -> None:
         """Keep what was claimed in memory while it is played, and forget what is over."""
@@ -176,7 +176,7 @@ class WorkLoop:
 
     def _load(self, table_id: str) -> None:
         if table_id not in self._loading and not self._closing:
-            task = self._do(self._loaded(table_id))
+            task = self._do(lambda: self._loaded(table_id))
             self._loading[table_id] = task
             task.add_done_callback(lambda _: self._loading.pop(table_id, None))
 
@@ -233,10 +233,10 @@ class WorkLoop:
         except StoreError as error:
             log.warning("work.not_given_back", error=str(error))
 
-    def _do(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
+    def _do(self, work: Callable[[], Coroutine[Any, Any, object]]) -> asyncio.Task[None]:
         async def done() -> None:
             try:
-                await work
+                await work()
             except StoreError as error:
                 log.warning("work.not_done", error=str(error))
 

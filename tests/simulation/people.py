@@ -37,6 +37,7 @@ class Temper:
     away: float = 0.02  # leave, and come back later
     resign: float = 0.002
     pause_s: float = 0.5
+    stalls: float = 0.01  # of those who watch and stall at times: not to read for a while
 
 
 @dataclass
@@ -237,7 +238,7 @@ class Party:
                 async for answer in stream:
                     self.truth.told(watched, getattr(answer, answer.WhichOneof("message")))
                     fresh = False
-                    if stalls and self.chance.random() < 0.01:
+                    if stalls and self.chance.random() < self.temper.stalls:
                         await asyncio.sleep(20.0)
             except Gone:
                 await asyncio.sleep(0.05)

@@ -181,7 +181,7 @@ class Play:
         net, store = self.scenario.net, self.scenario.store
         net.lost = net.doubled = net.cut = store.full = store.lost = store.away = 0.0
         temper = self.scenario.temper
-        temper.away = temper.silent = temper.resign = 0.0
+        temper.away = temper.silent = temper.resign = temper.stalls = 0.0
 
     # -- what is played ---------------------------------------------------------------------------
 

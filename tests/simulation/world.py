@@ -11,7 +11,6 @@ import asyncio
 import heapq
 import itertools
 import random
-import warnings
 from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -105,14 +104,11 @@ class SimLoop(asyncio.AbstractEventLoop):
 
     def bury(self) -> None:
         """Let go of what a dead loop's tasks hold; nothing they do reaches anybody."""
-        with warnings.catch_warnings():
-            # Tasks that had not begun when the loop died.
-            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-            for task in self.tasks:
-                task.cancel()
-            while self.ready:
-                self.run_one()
-            self.tasks.clear()
+        for task in self.tasks:
+            task.cancel()
+        while self.ready:
+            self.run_one()
+        self.tasks.clear()
 
     # -- what asyncio asks of a loop --------------------------------------------------------------
 
