@@ -6,9 +6,11 @@ import asyncio
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -254,6 +256,8 @@ class _Terminal:
             stdin=inner,
             stdout=inner,
             stderr=inner,
+            # A shell lets what it starts in the background ignore the interrupt.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
             env={
                 **os.environ,
                 "TAVOLATA_AI_FLOOR_S": "0",
@@ -316,7 +320,7 @@ def test_a_terminal_gets_colours_unless_told_otherwise_and_interrupting_leaves()
     while "Press Enter to start" not in terminal.text:
         terminal.lines()
     assert "\x1b[" in terminal.text
-    terminal.process.send_signal(2)
+    terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 0
     assert "You have left the table." in terminal.text
 
@@ -330,7 +334,7 @@ def test_interrupting_a_match_says_the_way_back_and_it_leads_there(tmp_path: Pat
     terminal.type("")
     while "Your turn." not in terminal.text:
         terminal.lines()
-    terminal.process.send_signal(2)
+    terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 0
     left, _, way_back = terminal.text.partition("To come back: tavolata play ")
     assert "You have left the table." in left
@@ -338,7 +342,7 @@ def test_interrupting_a_match_says_the_way_back_and_it_leads_there(tmp_path: Pat
     while "Your turn." not in again.text:
         again.lines()
     assert "The match is in progress." in again.text
-    again.process.send_signal(2)
+    again.process.send_signal(signal.SIGINT)
     assert again.end() == 0
 
 

@@ -58,7 +58,7 @@ def spec(*entrants: str, deals: int = 10, title: str = "Small") -> str:
 
 
 GREEDY, RANDOM = 'player = "greedy"', 'player = "random"'
-SEARCH = 'player = "ismcts"\niterations = 500'  # some hundredths of a second for a match
+SEARCH = 'player = "ismcts"\niterations = 2_500'  # a tenth of a second or more for a match
 QUICK = spec(GREEDY, RANDOM)
 SLOW = spec(GREEDY, SEARCH)
 ENDLESS = spec(GREEDY, SEARCH, deals=5_000)

@@ -513,7 +513,7 @@ TURNS = [
         turn(4),
         do(0, "stop"),
         turn(5),
-        seen(-1, seated(0, "Frw", 45, 3), drew(0, "Chw")),
+        seen(-1, seated(0, "Frw", 45, 3), {"event": "stopped", "seat": 0}, drew(0, "Chw")),
         totals(5, 1),
         view(-1, active=1),
     ),
