@@ -14,6 +14,7 @@ from google.protobuf.duration_pb2 import Duration
 from tavolata.ai.player import Limits
 from tavolata.ai.players import DEFAULT_PLAYER, PlayerSpec, UnknownPlayer, player_specs
 from tavolata.service.refusals import Refused, invalid_field, of_unknown_player
+from tavolata.service.settings import Settings
 from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
 
@@ -28,6 +29,11 @@ class Ceiling:
     iterations: int = 1_000_000
     nodes: int = 4_000_000
     think_ms: int = 30_000
+
+
+def ceiling_of(settings: Settings) -> Ceiling:
+    """The most that a search may spend by the settings."""
+    return Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
 
 
 @lru_cache(maxsize=1)

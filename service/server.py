@@ -15,7 +15,7 @@ from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from tavolata.service.ai_levels import Ceiling
+from tavolata.service.ai_levels import ceiling_of
 from tavolata.service.ai_seats import AiSeats
 from tavolata.service.calls import Calls, Limits
 from tavolata.service.catalog import CatalogHandlers
@@ -273,11 +273,6 @@ class Server:
         await self._tournaments.close()
         await self.core.close()
         await self._bus.close()
-
-
-def ceiling_of(settings: Settings) -> Ceiling:
-    """What a search may spend."""
-    return Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
 
 
 def check_bind(settings: Settings) -> None:

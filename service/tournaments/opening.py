@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from tavolata.service.ai_levels import Ceiling
+from tavolata.service.ai_levels import ceiling_of
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.settings import Settings
 from tavolata.service.tournaments.handlers import TournamentService
@@ -32,11 +32,10 @@ def tournament_service(settings: Settings, clock: Clock, entropy: Entropy) -> To
     from tavolata.service.tournaments.shelf import Shelf
     from tavolata.service.tournaments.tournaments import Tournaments
 
-    search = Ceiling(settings.ai_iterations_max, settings.ai_nodes_max, settings.ai_think_ms_max)
     caps = Caps(
         settings.tournament_matches_max,
         settings.tournament_processes_max,
-        search,
+        ceiling_of(settings),
         settings.thread_count,
     )
     shelf = Shelf(settings.tournaments_dir)

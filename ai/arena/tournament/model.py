@@ -19,7 +19,7 @@ from tavolata.ext.core.spec import Options
 class Contest:
     """One game that is played: with these options (complete) at this number of seats."""
 
-    name: str  # unique in the tournament, like "bids" or "bids-6"
+    name: str  # unique in the tournament, like a game's id, or that with its seats
     game: str
     seats: int
     options: Options
