@@ -26,7 +26,7 @@ from tavolata.v1 import game_pb2 as tavolata_dot_v1_dot_game__pb2
 from tavolata.v1 import player_pb2 as tavolata_dot_v1_dot_player__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19tavolata/v1/catalog.proto\x12\x0btavolata.v1\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\"\x9b\x02\n\x04Game\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x15\n\rrules_version\x18\x04 \x01(\t\x12\x13\n\x0bseat_counts\x18\x05 \x03(\r\x12\x18\n\x10usual_seat_count\x18\x06 \x01(\r\x12\x10\n\x08low_wins\x18\x07 \x01(\x08\x12(\n\x07options\x18\x08 \x03(\x0b\x32\x17.tavolata.v1.OptionSpec\x12\x31\n\x0f\x64\x65\x66\x61ult_options\x18\t \x01(\x0b\x32\x18.tavolata.v1.GameOptions\x12-\n\nai_players\x18\n \x03(\x0b\x32\x19.tavolata.v1.AiPlayerSpec\"\xa7\x02\n\nOptionSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x0f\n\x07rule_id\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12-\n\x07\x62oolean\x18\x06 \x01(\x0b\x32\x1a.tavolata.v1.BooleanOptionH\x00\x12-\n\x07integer\x18\x07 \x01(\x0b\x32\x1a.tavolata.v1.IntegerOptionH\x00\x12+\n\x06\x63hoice\x18\x08 \x01(\x0b\x32\x19.tavolata.v1.ChoiceOptionH\x00\x12,\n\x08refusals\x18\t \x03(\x0b\x32\x1a.tavolata.v1.OptionRefusalB\x06\n\x04kind\"\xa7\x01\n\rBooleanOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\x12H\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32..tavolata.v1.BooleanOption.DefaultBySeatsEntry\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\"\xd1\x01\n\rIntegerOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x11\x12H\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32..tavolata.v1.IntegerOption.DefaultBySeatsEntry\x12\x0b\n\x03min\x18\x03 \x01(\x11\x12\x0b\n\x03max\x18\x04 \x01(\x11\x12\x0e\n\x06values\x18\x05 \x03(\x11\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x11:\x02\x38\x01\"\xcf\x01\n\x0c\x43hoiceOption\x12\x15\n\rdefault_value\x18\x01 \x01(\t\x12G\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32-.tavolata.v1.ChoiceOption.DefaultBySeatsEntry\x12(\n\x06values\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.ChoiceValue\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"0\n\x0b\x43hoiceValue\x12\r\n\x05value\x18\x01 \x01(\t\x12\x12\n\nenum_value\x18\x02 \x01(\t\"\x9c\x01\n\rOptionRefusal\x12\r\n\x05value\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\r\x12\x32\n\x04with\x18\x03 \x03(\x0b\x32$.tavolata.v1.OptionRefusal.WithEntry\x12\x0c\n\x04text\x18\x04 \x01(\t\x1a+\n\tWithEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x88\x01\n\x0c\x41iPlayerSpec\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12(\n\x06levels\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.AiLevelSpec\x12\x15\n\rdefault_level\x18\x04 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_player\x18\x05 \x01(\x08\"G\n\x0b\x41iLevelSpec\x12\r\n\x05level\x18\x01 \x01(\t\x12)\n\x06limits\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.SearchLimits\"F\n\x04Rule\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0f\n\x07section\x18\x02 \x01(\t\x12\x0e\n\x06origin\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19tavolata/v1/catalog.proto\x12\x0btavolata.v1\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\"\xb8\x02\n\x04Game\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07summary\x18\x03 \x01(\t\x12\x15\n\rrules_version\x18\x04 \x01(\t\x12\x13\n\x0bseat_counts\x18\x05 \x03(\r\x12\x18\n\x10usual_seat_count\x18\x06 \x01(\r\x12\x10\n\x08low_wins\x18\x07 \x01(\x08\x12(\n\x07options\x18\x08 \x03(\x0b\x32\x17.tavolata.v1.OptionSpec\x12\x31\n\x0f\x64\x65\x66\x61ult_options\x18\t \x01(\x0b\x32\x18.tavolata.v1.GameOptions\x12-\n\nai_players\x18\n \x03(\x0b\x32\x19.tavolata.v1.AiPlayerSpec\x12\x1b\n\x13puts_single_actions\x18\x0b \x01(\x08\"\xa7\x02\n\nOptionSpec\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65scription\x18\x02 \x01(\t\x12\x0f\n\x07rule_id\x18\x03 \x01(\t\x12\x11\n\tmin_seats\x18\x04 \x01(\r\x12\x11\n\tmax_seats\x18\x05 \x01(\r\x12-\n\x07\x62oolean\x18\x06 \x01(\x0b\x32\x1a.tavolata.v1.BooleanOptionH\x00\x12-\n\x07integer\x18\x07 \x01(\x0b\x32\x1a.tavolata.v1.IntegerOptionH\x00\x12+\n\x06\x63hoice\x18\x08 \x01(\x0b\x32\x19.tavolata.v1.ChoiceOptionH\x00\x12,\n\x08refusals\x18\t \x03(\x0b\x32\x1a.tavolata.v1.OptionRefusalB\x06\n\x04kind\"\xa7\x01\n\rBooleanOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x08\x12H\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32..tavolata.v1.BooleanOption.DefaultBySeatsEntry\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\"\xd1\x01\n\rIntegerOption\x12\x15\n\rdefault_value\x18\x01 \x01(\x11\x12H\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32..tavolata.v1.IntegerOption.DefaultBySeatsEntry\x12\x0b\n\x03min\x18\x03 \x01(\x11\x12\x0b\n\x03max\x18\x04 \x01(\x11\x12\x0e\n\x06values\x18\x05 \x03(\x11\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x11:\x02\x38\x01\"\xcf\x01\n\x0c\x43hoiceOption\x12\x15\n\rdefault_value\x18\x01 \x01(\t\x12G\n\x10\x64\x65\x66\x61ult_by_seats\x18\x02 \x03(\x0b\x32-.tavolata.v1.ChoiceOption.DefaultBySeatsEntry\x12(\n\x06values\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.ChoiceValue\x1a\x35\n\x13\x44\x65\x66\x61ultBySeatsEntry\x12\x0b\n\x03key\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"0\n\x0b\x43hoiceValue\x12\r\n\x05value\x18\x01 \x01(\t\x12\x12\n\nenum_value\x18\x02 \x01(\t\"\x9c\x01\n\rOptionRefusal\x12\r\n\x05value\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x03(\r\x12\x32\n\x04with\x18\x03 \x03(\x0b\x32$.tavolata.v1.OptionRefusal.WithEntry\x12\x0c\n\x04text\x18\x04 \x01(\t\x1a+\n\tWithEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x88\x01\n\x0c\x41iPlayerSpec\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12(\n\x06levels\x18\x03 \x03(\x0b\x32\x18.tavolata.v1.AiLevelSpec\x12\x15\n\rdefault_level\x18\x04 \x01(\t\x12\x16\n\x0e\x64\x65\x66\x61ult_player\x18\x05 \x01(\x08\"G\n\x0b\x41iLevelSpec\x12\r\n\x05level\x18\x01 \x01(\t\x12)\n\x06limits\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.SearchLimits\"F\n\x04Rule\x12\x0f\n\x07rule_id\x18\x01 \x01(\t\x12\x0f\n\x07section\x18\x02 \x01(\t\x12\x0e\n\x06origin\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,31 +42,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OPTIONREFUSAL_WITHENTRY']._loaded_options = None
   _globals['_OPTIONREFUSAL_WITHENTRY']._serialized_options = b'8\001'
   _globals['_GAME']._serialized_start=93
-  _globals['_GAME']._serialized_end=376
-  _globals['_OPTIONSPEC']._serialized_start=379
-  _globals['_OPTIONSPEC']._serialized_end=674
-  _globals['_BOOLEANOPTION']._serialized_start=677
-  _globals['_BOOLEANOPTION']._serialized_end=844
-  _globals['_BOOLEANOPTION_DEFAULTBYSEATSENTRY']._serialized_start=791
-  _globals['_BOOLEANOPTION_DEFAULTBYSEATSENTRY']._serialized_end=844
-  _globals['_INTEGEROPTION']._serialized_start=847
-  _globals['_INTEGEROPTION']._serialized_end=1056
-  _globals['_INTEGEROPTION_DEFAULTBYSEATSENTRY']._serialized_start=1003
-  _globals['_INTEGEROPTION_DEFAULTBYSEATSENTRY']._serialized_end=1056
-  _globals['_CHOICEOPTION']._serialized_start=1059
-  _globals['_CHOICEOPTION']._serialized_end=1266
-  _globals['_CHOICEOPTION_DEFAULTBYSEATSENTRY']._serialized_start=1213
-  _globals['_CHOICEOPTION_DEFAULTBYSEATSENTRY']._serialized_end=1266
-  _globals['_CHOICEVALUE']._serialized_start=1268
-  _globals['_CHOICEVALUE']._serialized_end=1316
-  _globals['_OPTIONREFUSAL']._serialized_start=1319
-  _globals['_OPTIONREFUSAL']._serialized_end=1475
-  _globals['_OPTIONREFUSAL_WITHENTRY']._serialized_start=1432
-  _globals['_OPTIONREFUSAL_WITHENTRY']._serialized_end=1475
-  _globals['_AIPLAYERSPEC']._serialized_start=1478
-  _globals['_AIPLAYERSPEC']._serialized_end=1614
-  _globals['_AILEVELSPEC']._serialized_start=1616
-  _globals['_AILEVELSPEC']._serialized_end=1687
-  _globals['_RULE']._serialized_start=1689
-  _globals['_RULE']._serialized_end=1759
+  _globals['_GAME']._serialized_end=405
+  _globals['_OPTIONSPEC']._serialized_start=408
+  _globals['_OPTIONSPEC']._serialized_end=703
+  _globals['_BOOLEANOPTION']._serialized_start=706
+  _globals['_BOOLEANOPTION']._serialized_end=873
+  _globals['_BOOLEANOPTION_DEFAULTBYSEATSENTRY']._serialized_start=820
+  _globals['_BOOLEANOPTION_DEFAULTBYSEATSENTRY']._serialized_end=873
+  _globals['_INTEGEROPTION']._serialized_start=876
+  _globals['_INTEGEROPTION']._serialized_end=1085
+  _globals['_INTEGEROPTION_DEFAULTBYSEATSENTRY']._serialized_start=1032
+  _globals['_INTEGEROPTION_DEFAULTBYSEATSENTRY']._serialized_end=1085
+  _globals['_CHOICEOPTION']._serialized_start=1088
+  _globals['_CHOICEOPTION']._serialized_end=1295
+  _globals['_CHOICEOPTION_DEFAULTBYSEATSENTRY']._serialized_start=1242
+  _globals['_CHOICEOPTION_DEFAULTBYSEATSENTRY']._serialized_end=1295
+  _globals['_CHOICEVALUE']._serialized_start=1297
+  _globals['_CHOICEVALUE']._serialized_end=1345
+  _globals['_OPTIONREFUSAL']._serialized_start=1348
+  _globals['_OPTIONREFUSAL']._serialized_end=1504
+  _globals['_OPTIONREFUSAL_WITHENTRY']._serialized_start=1461
+  _globals['_OPTIONREFUSAL_WITHENTRY']._serialized_end=1504
+  _globals['_AIPLAYERSPEC']._serialized_start=1507
+  _globals['_AIPLAYERSPEC']._serialized_end=1643
+  _globals['_AILEVELSPEC']._serialized_start=1645
+  _globals['_AILEVELSPEC']._serialized_end=1716
+  _globals['_RULE']._serialized_start=1718
+  _globals['_RULE']._serialized_end=1788
 # @@protoc_insertion_point(module_scope)

@@ -36,6 +36,7 @@ class Game(_message.Message):
     OPTIONS_FIELD_NUMBER: _builtins.int
     DEFAULT_OPTIONS_FIELD_NUMBER: _builtins.int
     AI_PLAYERS_FIELD_NUMBER: _builtins.int
+    PUTS_SINGLE_ACTIONS_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """Id of the game, such as `mino_dice`."""
     title: _builtins.str
@@ -48,6 +49,10 @@ class Game(_message.Message):
     """The number of seats that a client may propose."""
     low_wins: _builtins.bool
     """The lowest total wins. Otherwise the highest does."""
+    puts_single_actions: _builtins.bool
+    """Decisions with a single legal action are put to people all the same, as it must not show who has a
+    choice: `TableSettings.play_single_actions` has no effect.
+    """
     @_builtins.property
     def seat_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """The numbers of seats it can be played with, ascending."""
@@ -77,10 +82,11 @@ class Game(_message.Message):
         options: _abc.Iterable[Global___OptionSpec] | None = ...,
         default_options: _game_pb2.GameOptions | None = ...,
         ai_players: _abc.Iterable[Global___AiPlayerSpec] | None = ...,
+        puts_single_actions: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["default_options", b"default_options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_players", b"ai_players", "default_options", b"default_options", "game_id", b"game_id", "low_wins", b"low_wins", "options", b"options", "rules_version", b"rules_version", "seat_counts", b"seat_counts", "summary", b"summary", "title", b"title", "usual_seat_count", b"usual_seat_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_players", b"ai_players", "default_options", b"default_options", "game_id", b"game_id", "low_wins", b"low_wins", "options", b"options", "puts_single_actions", b"puts_single_actions", "rules_version", b"rules_version", "seat_counts", b"seat_counts", "summary", b"summary", "title", b"title", "usual_seat_count", b"usual_seat_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from tavolata.v1 import catalog_pb2 as tavolata_dot_v1_dot_catalog__pb2
+from tavolata.v1 import server_info_pb2 as tavolata_dot_v1_dot_server__info__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!tavolata/v1/catalog_service.proto\x12\x0btavolata.v1\x1a\x19tavolata/v1/catalog.proto\"\x12\n\x10ListGamesRequest\"5\n\x11ListGamesResponse\x12 \n\x05games\x18\x01 \x03(\x0b\x32\x11.tavolata.v1.Game\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"2\n\x0fGetGameResponse\x12\x1f\n\x04game\x18\x01 \x01(\x0b\x32\x11.tavolata.v1.Game\"4\n\x0fGetRulesRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x10\n\x08rule_ids\x18\x02 \x03(\t\"K\n\x10GetRulesResponse\x12\x15\n\rrules_version\x18\x01 \x01(\t\x12 \n\x05rules\x18\x02 \x03(\x0b\x32\x11.tavolata.v1.Rule2\xfa\x01\n\x0e\x43\x61talogService\x12O\n\tListGames\x12\x1d.tavolata.v1.ListGamesRequest\x1a\x1e.tavolata.v1.ListGamesResponse\"\x03\x90\x02\x01\x12I\n\x07GetGame\x12\x1b.tavolata.v1.GetGameRequest\x1a\x1c.tavolata.v1.GetGameResponse\"\x03\x90\x02\x01\x12L\n\x08GetRules\x12\x1c.tavolata.v1.GetRulesRequest\x1a\x1d.tavolata.v1.GetRulesResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!tavolata/v1/catalog_service.proto\x12\x0btavolata.v1\x1a\x19tavolata/v1/catalog.proto\x1a\x1dtavolata/v1/server_info.proto\"\x16\n\x14GetServerInfoRequest\">\n\x15GetServerInfoResponse\x12%\n\x04info\x18\x01 \x01(\x0b\x32\x17.tavolata.v1.ServerInfo\"\x12\n\x10ListGamesRequest\"5\n\x11ListGamesResponse\x12 \n\x05games\x18\x01 \x03(\x0b\x32\x11.tavolata.v1.Game\"!\n\x0eGetGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"2\n\x0fGetGameResponse\x12\x1f\n\x04game\x18\x01 \x01(\x0b\x32\x11.tavolata.v1.Game\"4\n\x0fGetRulesRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x10\n\x08rule_ids\x18\x02 \x03(\t\"K\n\x10GetRulesResponse\x12\x15\n\rrules_version\x18\x01 \x01(\t\x12 \n\x05rules\x18\x02 \x03(\x0b\x32\x11.tavolata.v1.Rule2\xd7\x02\n\x0e\x43\x61talogService\x12O\n\tListGames\x12\x1d.tavolata.v1.ListGamesRequest\x1a\x1e.tavolata.v1.ListGamesResponse\"\x03\x90\x02\x01\x12I\n\x07GetGame\x12\x1b.tavolata.v1.GetGameRequest\x1a\x1c.tavolata.v1.GetGameResponse\"\x03\x90\x02\x01\x12L\n\x08GetRules\x12\x1c.tavolata.v1.GetRulesRequest\x1a\x1d.tavolata.v1.GetRulesResponse\"\x03\x90\x02\x01\x12[\n\rGetServerInfo\x12!.tavolata.v1.GetServerInfoRequest\x1a\".tavolata.v1.GetServerInfoResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,18 +39,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CATALOGSERVICE'].methods_by_name['GetGame']._serialized_options = b'\220\002\001'
   _globals['_CATALOGSERVICE'].methods_by_name['GetRules']._loaded_options = None
   _globals['_CATALOGSERVICE'].methods_by_name['GetRules']._serialized_options = b'\220\002\001'
-  _globals['_LISTGAMESREQUEST']._serialized_start=77
-  _globals['_LISTGAMESREQUEST']._serialized_end=95
-  _globals['_LISTGAMESRESPONSE']._serialized_start=97
-  _globals['_LISTGAMESRESPONSE']._serialized_end=150
-  _globals['_GETGAMEREQUEST']._serialized_start=152
-  _globals['_GETGAMEREQUEST']._serialized_end=185
-  _globals['_GETGAMERESPONSE']._serialized_start=187
-  _globals['_GETGAMERESPONSE']._serialized_end=237
-  _globals['_GETRULESREQUEST']._serialized_start=239
-  _globals['_GETRULESREQUEST']._serialized_end=291
-  _globals['_GETRULESRESPONSE']._serialized_start=293
-  _globals['_GETRULESRESPONSE']._serialized_end=368
-  _globals['_CATALOGSERVICE']._serialized_start=371
-  _globals['_CATALOGSERVICE']._serialized_end=621
+  _globals['_CATALOGSERVICE'].methods_by_name['GetServerInfo']._loaded_options = None
+  _globals['_CATALOGSERVICE'].methods_by_name['GetServerInfo']._serialized_options = b'\220\002\001'
+  _globals['_GETSERVERINFOREQUEST']._serialized_start=108
+  _globals['_GETSERVERINFOREQUEST']._serialized_end=130
+  _globals['_GETSERVERINFORESPONSE']._serialized_start=132
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=194
+  _globals['_LISTGAMESREQUEST']._serialized_start=196
+  _globals['_LISTGAMESREQUEST']._serialized_end=214
+  _globals['_LISTGAMESRESPONSE']._serialized_start=216
+  _globals['_LISTGAMESRESPONSE']._serialized_end=269
+  _globals['_GETGAMEREQUEST']._serialized_start=271
+  _globals['_GETGAMEREQUEST']._serialized_end=304
+  _globals['_GETGAMERESPONSE']._serialized_start=306
+  _globals['_GETGAMERESPONSE']._serialized_end=356
+  _globals['_GETRULESREQUEST']._serialized_start=358
+  _globals['_GETRULESREQUEST']._serialized_end=410
+  _globals['_GETRULESRESPONSE']._serialized_start=412
+  _globals['_GETRULESRESPONSE']._serialized_end=487
+  _globals['_CATALOGSERVICE']._serialized_start=490
+  _globals['_CATALOGSERVICE']._serialized_end=833
 # @@protoc_insertion_point(module_scope)

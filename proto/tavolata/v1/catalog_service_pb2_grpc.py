@@ -53,6 +53,11 @@ class CatalogServiceStub:
                 request_serializer=tavolata_dot_v1_dot_catalog__service__pb2.GetRulesRequest.SerializeToString,
                 response_deserializer=tavolata_dot_v1_dot_catalog__service__pb2.GetRulesResponse.FromString,
                 _registered_method=True)
+        self.GetServerInfo = channel.unary_unary(
+                '/tavolata.v1.CatalogService/GetServerInfo',
+                request_serializer=tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoRequest.SerializeToString,
+                response_deserializer=tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoResponse.FromString,
+                _registered_method=True)
 
 
 class CatalogServiceServicer:
@@ -92,6 +97,14 @@ class CatalogServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetServerInfo(self, request, context):
+        """GetServerInfo returns what a client may want to know of the server before it does anything: versions,
+        limits, the time. Replicas of one service may differ while it is being renewed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CatalogServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -109,6 +122,11 @@ def add_CatalogServiceServicer_to_server(servicer, server):
                     servicer.GetRules,
                     request_deserializer=tavolata_dot_v1_dot_catalog__service__pb2.GetRulesRequest.FromString,
                     response_serializer=tavolata_dot_v1_dot_catalog__service__pb2.GetRulesResponse.SerializeToString,
+            ),
+            'GetServerInfo': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetServerInfo,
+                    request_deserializer=tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoRequest.FromString,
+                    response_serializer=tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -196,6 +214,33 @@ class CatalogService:
             '/tavolata.v1.CatalogService/GetRules',
             tavolata_dot_v1_dot_catalog__service__pb2.GetRulesRequest.SerializeToString,
             tavolata_dot_v1_dot_catalog__service__pb2.GetRulesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetServerInfo(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tavolata.v1.CatalogService/GetServerInfo',
+            tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoRequest.SerializeToString,
+            tavolata_dot_v1_dot_catalog__service__pb2.GetServerInfoResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -55,6 +55,10 @@ class CatalogServiceStub:
       NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
       INVALID_ARGUMENT / INVALID_FIELD  too many numbers
     """
+    GetServerInfo: _grpc.UnaryUnaryMultiCallable[_catalog_service_pb2.GetServerInfoRequest, _catalog_service_pb2.GetServerInfoResponse]
+    """GetServerInfo returns what a client may want to know of the server before it does anything: versions,
+    limits, the time. Replicas of one service may differ while it is being renewed.
+    """
 
 @_typing.type_check_only
 class CatalogServiceAsyncStub(CatalogServiceStub):
@@ -82,6 +86,10 @@ class CatalogServiceAsyncStub(CatalogServiceStub):
       NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
       NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
       INVALID_ARGUMENT / INVALID_FIELD  too many numbers
+    """
+    GetServerInfo: _aio.UnaryUnaryMultiCallable[_catalog_service_pb2.GetServerInfoRequest, _catalog_service_pb2.GetServerInfoResponse]  # type: ignore[assignment]
+    """GetServerInfo returns what a client may want to know of the server before it does anything: versions,
+    limits, the time. Replicas of one service may differ while it is being renewed.
     """
 
 class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -125,6 +133,16 @@ class CatalogServiceServicer(metaclass=_abc_1.ABCMeta):
           NOT_FOUND / UNKNOWN_GAME  metadata lists the ids there are
           NOT_FOUND / UNKNOWN_RULE  metadata names the first rule that doesn't exist
           INVALID_ARGUMENT / INVALID_FIELD  too many numbers
+        """
+
+    @_abc_1.abstractmethod
+    def GetServerInfo(
+        self,
+        request: _catalog_service_pb2.GetServerInfoRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_catalog_service_pb2.GetServerInfoResponse, _abc.Awaitable[_catalog_service_pb2.GetServerInfoResponse]]:
+        """GetServerInfo returns what a client may want to know of the server before it does anything: versions,
+        limits, the time. Replicas of one service may differ while it is being renewed.
         """
 
 def add_CatalogServiceServicer_to_server(servicer: CatalogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

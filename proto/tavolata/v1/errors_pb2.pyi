@@ -67,8 +67,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NO_SUCH_SEAT: _ErrorReason.ValueType  # 21
     """INVALID_ARGUMENT. The table has no seat with this number. Metadata: `seat`, `allowed`."""
     ERROR_REASON_SEAT_TAKEN: _ErrorReason.ValueType  # 22
-    """FAILED_PRECONDITION. The seat that was asked for isn't open. Metadata: `seat`, `allowed` (the
-    open seats).
+    """FAILED_PRECONDITION. The seat that was asked for isn't open, or is held for somebody else. Metadata:
+    `seat`, `allowed` (the seats that can be taken).
     """
     ERROR_REASON_TABLE_FULL: _ErrorReason.ValueType  # 23
     """FAILED_PRECONDITION. No seat is open. Metadata: `seats`."""
@@ -86,9 +86,20 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """PERMISSION_DENIED. Only the table's owner may do this. Metadata: `table_id`."""
     ERROR_REASON_NOT_SEATED: _ErrorReason.ValueType  # 43
     """PERMISSION_DENIED. The token owns the table but has no seat at it. Metadata: `table_id`."""
+    ERROR_REASON_MISSING_IDENTITY: _ErrorReason.ValueType  # 44
+    """UNAUTHENTICATED. The server lets only people with an identity make tables and take seats, and the call
+    has none. Metadata: `allowed` (the header to send).
+    """
+    ERROR_REASON_BAD_IDENTITY: _ErrorReason.ValueType  # 45
+    """UNAUTHENTICATED. The identity that was sent isn't one that the server takes. Metadata: `problem` (what is
+    wrong, such as `expired`), `allowed`.
+    """
+    ERROR_REASON_IDENTITY_UNAVAILABLE: _ErrorReason.ValueType  # 46
+    """UNAVAILABLE. The identity can't be checked, as its issuer's keys can't be had at present."""
     ERROR_REASON_STALE_TURN: _ErrorReason.ValueType  # 60
     """ABORTED. `turn` isn't the number of the open decision: another was answered in the meantime, by the
-    stand-in perhaps. Read the view and decide again. Metadata: `turn` (given), `current_turn`.
+    stand-in perhaps, or as the only action there was. Read the view and decide again. Metadata: `turn`
+    (given), `current_turn`.
     """
     ERROR_REASON_ILLEGAL_ACTION: _ErrorReason.ValueType  # 61
     """INVALID_ARGUMENT. The action breaks a rule, or isn't legal in this position. Metadata: `rule`,
@@ -227,8 +238,8 @@ ERROR_REASON_TABLE_NOT_FOUND: ErrorReason.ValueType  # 20
 ERROR_REASON_NO_SUCH_SEAT: ErrorReason.ValueType  # 21
 """INVALID_ARGUMENT. The table has no seat with this number. Metadata: `seat`, `allowed`."""
 ERROR_REASON_SEAT_TAKEN: ErrorReason.ValueType  # 22
-"""FAILED_PRECONDITION. The seat that was asked for isn't open. Metadata: `seat`, `allowed` (the
-open seats).
+"""FAILED_PRECONDITION. The seat that was asked for isn't open, or is held for somebody else. Metadata:
+`seat`, `allowed` (the seats that can be taken).
 """
 ERROR_REASON_TABLE_FULL: ErrorReason.ValueType  # 23
 """FAILED_PRECONDITION. No seat is open. Metadata: `seats`."""
@@ -246,9 +257,20 @@ ERROR_REASON_NOT_OWNER: ErrorReason.ValueType  # 42
 """PERMISSION_DENIED. Only the table's owner may do this. Metadata: `table_id`."""
 ERROR_REASON_NOT_SEATED: ErrorReason.ValueType  # 43
 """PERMISSION_DENIED. The token owns the table but has no seat at it. Metadata: `table_id`."""
+ERROR_REASON_MISSING_IDENTITY: ErrorReason.ValueType  # 44
+"""UNAUTHENTICATED. The server lets only people with an identity make tables and take seats, and the call
+has none. Metadata: `allowed` (the header to send).
+"""
+ERROR_REASON_BAD_IDENTITY: ErrorReason.ValueType  # 45
+"""UNAUTHENTICATED. The identity that was sent isn't one that the server takes. Metadata: `problem` (what is
+wrong, such as `expired`), `allowed`.
+"""
+ERROR_REASON_IDENTITY_UNAVAILABLE: ErrorReason.ValueType  # 46
+"""UNAVAILABLE. The identity can't be checked, as its issuer's keys can't be had at present."""
 ERROR_REASON_STALE_TURN: ErrorReason.ValueType  # 60
 """ABORTED. `turn` isn't the number of the open decision: another was answered in the meantime, by the
-stand-in perhaps. Read the view and decide again. Metadata: `turn` (given), `current_turn`.
+stand-in perhaps, or as the only action there was. Read the view and decide again. Metadata: `turn`
+(given), `current_turn`.
 """
 ERROR_REASON_ILLEGAL_ACTION: ErrorReason.ValueType  # 61
 """INVALID_ARGUMENT. The action breaks a rule, or isn't legal in this position. Metadata: `rule`,

@@ -467,6 +467,47 @@ class Snapshot(_message.Message):
 Global___Snapshot: _TypeAlias = Snapshot  # noqa: Y015
 
 @_typing.final
+class Thinking(_message.Message):
+    """Who is thinking: the seats to act for which an AI player decides. A sign of life between events, for
+    those who asked for it.
+
+    The first comes as soon as such a decision is open for the watcher, the next ones every second
+    (ServerInfo.thinking_interval) for as long as it stays so. They come by the clock alone: neither what a
+    seat holds nor how long a search takes or how far it is has any part in it. They have no number, and
+    resuming a watch repeats none.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEATS_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
+    SERVER_TIME_FIELD_NUMBER: _builtins.int
+    turn: _builtins.int
+    """Number of the open decision."""
+    @_builtins.property
+    def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats, as in `View.thinking_seats`. Never empty."""
+
+    @_builtins.property
+    def server_time(self) -> _timestamp_pb2.Timestamp:
+        """The server's time. For a spectator who is behind: that of what is shown."""
+
+    def __init__(
+        self,
+        *,
+        seats: _abc.Iterable[_builtins.int] | None = ...,
+        turn: _builtins.int = ...,
+        server_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["server_time", b"server_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seats", b"seats", "server_time", b"server_time", "turn", b"turn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Thinking: _TypeAlias = Thinking  # noqa: Y015
+
+@_typing.final
 class Closing(_message.Message):
     """The last message of a watch."""
 

@@ -27,7 +27,7 @@ from tavolata.v1 import errors_pb2 as tavolata_dot_v1_dot_errors__pb2
 from tavolata.v1 import game_pb2 as tavolata_dot_v1_dot_game__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tavolata/v1/play.proto\x12\x0btavolata.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18tavolata/v1/errors.proto\x1a\x16tavolata/v1/game.proto\"3\n\rActionReceipt\x12\x0c\n\x04turn\x18\x01 \x01(\r\x12\x14\n\x0c\x65vent_number\x18\x02 \x01(\x04\"\x80\x01\n\nAttachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x18\n\x0b\x61\x66ter_event\x18\x04 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nwith_views\x18\x05 \x01(\x08\x42\x0e\n\x0c_after_event\"e\n\x0cPlayAttached\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12#\n\x06\x61\x63tion\x18\x04 \x01(\x0b\x32\x13.tavolata.v1.Action\"\x1c\n\nDetachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\"\x17\n\x04Ping\x12\x0f\n\x07payload\x18\x01 \x01(\x04\":\n\x08\x41ttached\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x12\n\nlast_event\x18\x02 \x01(\x04\x42\x07\n\x05_seat\"\x83\x01\n\nPlayResult\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12-\n\x07receipt\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.ActionReceiptH\x00\x12\'\n\x07refused\x18\x03 \x01(\x0b\x32\x14.tavolata.v1.RefusalH\x00\x42\t\n\x07outcome\"H\n\x04Pong\x12\x0f\n\x07payload\x18\x01 \x01(\x04\x12/\n\x0bserver_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tavolata/v1/play.proto\x12\x0btavolata.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18tavolata/v1/errors.proto\x1a\x16tavolata/v1/game.proto\"3\n\rActionReceipt\x12\x0c\n\x04turn\x18\x01 \x01(\r\x12\x14\n\x0c\x65vent_number\x18\x02 \x01(\x04\"\x97\x01\n\nAttachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x12\n\x05token\x18\x03 \x01(\tB\x03\x80\x01\x01\x12\x18\n\x0b\x61\x66ter_event\x18\x04 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\nwith_views\x18\x05 \x01(\x08\x12\x15\n\rwith_thinking\x18\x06 \x01(\x08\x42\x0e\n\x0c_after_event\"e\n\x0cPlayAttached\x12\x0e\n\x06handle\x18\x01 \x01(\r\x12\x12\n\nrequest_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\r\x12#\n\x06\x61\x63tion\x18\x04 \x01(\x0b\x32\x13.tavolata.v1.Action\"\x1c\n\nDetachSeat\x12\x0e\n\x06handle\x18\x01 \x01(\r\"\x17\n\x04Ping\x12\x0f\n\x07payload\x18\x01 \x01(\x04\":\n\x08\x41ttached\x12\x11\n\x04seat\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\x12\n\nlast_event\x18\x02 \x01(\x04\x42\x07\n\x05_seat\"\x83\x01\n\nPlayResult\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12-\n\x07receipt\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.ActionReceiptH\x00\x12\'\n\x07refused\x18\x03 \x01(\x0b\x32\x14.tavolata.v1.RefusalH\x00\x42\t\n\x07outcome\"H\n\x04Pong\x12\x0f\n\x07payload\x18\x01 \x01(\x04\x12/\n\x0bserver_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,17 +39,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ACTIONRECEIPT']._serialized_start=122
   _globals['_ACTIONRECEIPT']._serialized_end=173
   _globals['_ATTACHSEAT']._serialized_start=176
-  _globals['_ATTACHSEAT']._serialized_end=304
-  _globals['_PLAYATTACHED']._serialized_start=306
-  _globals['_PLAYATTACHED']._serialized_end=407
-  _globals['_DETACHSEAT']._serialized_start=409
-  _globals['_DETACHSEAT']._serialized_end=437
-  _globals['_PING']._serialized_start=439
-  _globals['_PING']._serialized_end=462
-  _globals['_ATTACHED']._serialized_start=464
-  _globals['_ATTACHED']._serialized_end=522
-  _globals['_PLAYRESULT']._serialized_start=525
-  _globals['_PLAYRESULT']._serialized_end=656
-  _globals['_PONG']._serialized_start=658
-  _globals['_PONG']._serialized_end=730
+  _globals['_ATTACHSEAT']._serialized_end=327
+  _globals['_PLAYATTACHED']._serialized_start=329
+  _globals['_PLAYATTACHED']._serialized_end=430
+  _globals['_DETACHSEAT']._serialized_start=432
+  _globals['_DETACHSEAT']._serialized_end=460
+  _globals['_PING']._serialized_start=462
+  _globals['_PING']._serialized_end=485
+  _globals['_ATTACHED']._serialized_start=487
+  _globals['_ATTACHED']._serialized_end=545
+  _globals['_PLAYRESULT']._serialized_start=548
+  _globals['_PLAYRESULT']._serialized_end=679
+  _globals['_PONG']._serialized_start=681
+  _globals['_PONG']._serialized_end=753
 # @@protoc_insertion_point(module_scope)

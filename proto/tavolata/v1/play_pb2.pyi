@@ -58,6 +58,7 @@ class AttachSeat(_message.Message):
     TOKEN_FIELD_NUMBER: _builtins.int
     AFTER_EVENT_FIELD_NUMBER: _builtins.int
     WITH_VIEWS_FIELD_NUMBER: _builtins.int
+    WITH_THINKING_FIELD_NUMBER: _builtins.int
     handle: _builtins.int
     """A number from 1, of the client's choice, by which both sides name this seat on this stream. It must
     not be in use; it may be used again once its closing message has come.
@@ -70,6 +71,8 @@ class AttachSeat(_message.Message):
     """As in WatchTableRequest."""
     with_views: _builtins.bool
     """As in WatchTableRequest."""
+    with_thinking: _builtins.bool
+    """As in WatchTableRequest."""
     def __init__(
         self,
         *,
@@ -78,10 +81,11 @@ class AttachSeat(_message.Message):
         token: _builtins.str = ...,
         after_event: _builtins.int | None = ...,
         with_views: _builtins.bool = ...,
+        with_thinking: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event", "handle", b"handle", "table_id", b"table_id", "token", b"token", "with_views", b"with_views"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event", "handle", b"handle", "table_id", b"table_id", "token", b"token", "with_thinking", b"with_thinking", "with_views", b"with_views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__after_event: _TypeAlias = _typing.Literal["after_event"]  # noqa: Y015
     _WhichOneofArgType__after_event: _TypeAlias = _typing.Literal["_after_event", b"_after_event"]  # noqa: Y015

@@ -39,6 +39,8 @@ class _DecisionMakerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Decisio
     """The AI player in the seat."""
     DECISION_MAKER_STAND_IN: _DecisionMaker.ValueType  # 3
     """The stand-in, for a person who had left, run out of time or resigned."""
+    DECISION_MAKER_SINGLE_ACTION: _DecisionMaker.ValueType  # 4
+    """Nobody: it was the only legal action, at a table with `play_single_actions`."""
 
 class DecisionMaker(_DecisionMaker, metaclass=_DecisionMakerEnumTypeWrapper):
     """Who made a decision."""
@@ -51,6 +53,8 @@ DECISION_MAKER_AI: DecisionMaker.ValueType  # 2
 """The AI player in the seat."""
 DECISION_MAKER_STAND_IN: DecisionMaker.ValueType  # 3
 """The stand-in, for a person who had left, run out of time or resigned."""
+DECISION_MAKER_SINGLE_ACTION: DecisionMaker.ValueType  # 4
+"""Nobody: it was the only legal action, at a table with `play_single_actions`."""
 Global___DecisionMaker: _TypeAlias = DecisionMaker  # noqa: Y015
 
 @_typing.final
@@ -277,7 +281,7 @@ class Decision(_message.Message):
     made_by: Global___DecisionMaker.ValueType
     """Who chose."""
     request_id: _builtins.str
-    """The request id under which it came in. Empty: an AI player chose."""
+    """The request id under which it came in. Empty: an AI player chose, or nobody."""
     search_seed: _builtins.int
     """The seed of its search: with the view and the same number of iterations it gives the same choice.
     0 where `effort` is absent.
@@ -296,12 +300,12 @@ class Decision(_message.Message):
 
     @_builtins.property
     def ai(self) -> _player_pb2.AiPlayer:
-        """The AI player that chose. Absent: a person did."""
+        """The AI player that chose. Absent: a person did, or nobody."""
 
     @_builtins.property
     def effort(self) -> _player_pb2.SearchEffort:
-        """What its search spent, which can say something about the hand. Absent: a person chose, or the replay
-        is one without proof and the seat is another than the reader's.
+        """What its search spent, which can say something about the hand. Absent: no AI player chose, or the
+        replay is one without proof and the seat is another than the reader's.
         """
 
     def __init__(

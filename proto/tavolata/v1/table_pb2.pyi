@@ -149,8 +149,8 @@ class Table(_message.Message):
     owner_seat: _builtins.int
     """The seat of the table's owner. Absent: the owner has no seat."""
     last_event: _builtins.int
-    """Number of the last event. 0: none yet. On a server that doesn't have the table's version of the
-    rules, and before the end: of the events that don't belong to the game.
+    """Number of the last event. 0: none yet, or not told, as in ListTables. On a server that doesn't have
+    the table's version of the rules, and before the end: of the events that don't belong to the game.
     """
     @_builtins.property
     def settings(self) -> Global___TableSettings:
@@ -228,6 +228,8 @@ class TableSettings(_message.Message):
     REVEAL_FIELD_NUMBER: _builtins.int
     AI_PACE_FIELD_NUMBER: _builtins.int
     SHOW_SEARCH_FIELD_NUMBER: _builtins.int
+    SPECTATOR_DELAY_FIELD_NUMBER: _builtins.int
+    PLAY_SINGLE_ACTIONS_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """Id of the game, such as `mino_dice`. Required."""
     visibility: Global___Visibility.ValueType
@@ -237,6 +239,15 @@ class TableSettings(_message.Message):
     show_search: _builtins.bool
     """Tell everyone, with each AI decision, what its search spent. That can say something about hidden
     hands, so it is for demonstrations and analysis rather than for fair play.
+    """
+    play_single_actions: _builtins.bool
+    """Play for a person who has a single legal action, as if the person had done so. Not in games that
+    have such decisions put to people all the same (`Game.puts_single_actions`): there it has no effect.
+
+    The answer comes after a time drawn as that of AI seats, `ai_pace`, sooner only where the seat's own
+    clock leaves less, and costs the clock what it takes; the person may be quicker, and is then the one
+    who played. That the person decided nothing isn't told before the replay. Others may still guess it
+    where people take longer than `ai_pace`, and with it that the seat had no choice.
     """
     @_builtins.property
     def options(self) -> _game_pb2.GameOptions:
@@ -262,6 +273,19 @@ class TableSettings(_message.Message):
     def ai_pace(self) -> _player_pb2.AiPace:
         """How long AI seats take to answer. Absent: the server's default."""
 
+    @_builtins.property
+    def spectator_delay(self) -> _duration_pb2.Duration:
+        """How far spectators are behind, up to an hour. Absent or zero: not at all.
+
+        Who has no seat then gets the table as it was that long ago, from every call: GetTable, ListTables,
+        GetView, WatchTable, PlayStream and GetReplay, at every server and across reconnects; so do owners
+        without a seat, in answers to their own changes too. What happens before the match is shown at once;
+        from the start of the match on, the start included, everything is held back for this time, the end
+        too: the last events, the result and the replay come that long after it. A spectator's watch ends
+        when it has told them. Seats see everything at once. What can't be held back is what calls that
+        change something are refused with: that a match has begun, or is over.
+        """
+
     def __init__(
         self,
         *,
@@ -274,10 +298,12 @@ class TableSettings(_message.Message):
         reveal: _fairness_pb2.Reveal.ValueType = ...,
         ai_pace: _player_pb2.AiPace | None = ...,
         show_search: _builtins.bool = ...,
+        spectator_delay: _duration_pb2.Duration | None = ...,
+        play_single_actions: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "options", b"options", "stand_in", b"stand_in", "time_control", b"time_control"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "options", b"options", "spectator_delay", b"spectator_delay", "stand_in", b"stand_in", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "game_id", b"game_id", "options", b"options", "reveal", b"reveal", "show_search", b"show_search", "stand_in", b"stand_in", "time_control", b"time_control", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "game_id", b"game_id", "options", b"options", "play_single_actions", b"play_single_actions", "reveal", b"reveal", "show_search", b"show_search", "spectator_delay", b"spectator_delay", "stand_in", b"stand_in", "time_control", b"time_control", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -389,12 +415,21 @@ class OpenSeat(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    HELD_FOR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def held_for(self) -> Global___Person:
+        """At a rematch, the person for whom the seat is held: only Rematch gives it, unless SetSeat opens it for
+        everybody. Absent: anyone may take it. Not read in requests.
+        """
+
     def __init__(
         self,
+        *,
+        held_for: Global___Person | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["held_for", b"held_for"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["held_for", b"held_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

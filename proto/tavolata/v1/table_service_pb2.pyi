@@ -147,6 +147,74 @@ class GetTableResponse(_message.Message):
 Global___GetTableResponse: _TypeAlias = GetTableResponse  # noqa: Y015
 
 @_typing.final
+class ListTablesRequest(_message.Message):
+    """Asks for a page of tables. Filters that are set apply together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    MIN_OPEN_SEATS_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """The most tables in the answer, from 0 to 100; 0: 20. More counts as 100."""
+    page_token: _builtins.str
+    """The `next_page_token` of the page before, with the same filters. Empty: the first page."""
+    game_id: _builtins.str
+    """Only tables of this game. Empty: of all. One that the server doesn't have has no tables."""
+    min_open_seats: _builtins.int
+    """Only tables before their match with at least this many seats that JoinTable gives. 0: any."""
+    @_builtins.property
+    def states(self) -> _containers.RepeatedScalarFieldContainer[_table_pb2.TableState.ValueType]:
+        """Only tables in these states. Empty: in any."""
+
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        game_id: _builtins.str = ...,
+        states: _abc.Iterable[_table_pb2.TableState.ValueType] | None = ...,
+        min_open_seats: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "min_open_seats", b"min_open_seats", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTablesRequest: _TypeAlias = ListTablesRequest  # noqa: Y015
+
+@_typing.final
+class ListTablesResponse(_message.Message):
+    """A page of tables."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """The token of the next page. Empty: this is the last one."""
+    @_builtins.property
+    def tables(self) -> _containers.RepeatedCompositeFieldContainer[_table_pb2.Table]:
+        """The tables, as GetTable tells them to a spectator, but without `last_event`."""
+
+    def __init__(
+        self,
+        *,
+        tables: _abc.Iterable[_table_pb2.Table] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "tables", b"tables"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListTablesResponse: _TypeAlias = ListTablesResponse  # noqa: Y015
+
+@_typing.final
 class JoinTableRequest(_message.Message):
     """Takes a seat, or takes it back."""
 
@@ -162,8 +230,8 @@ class JoinTableRequest(_message.Message):
     table_id: _builtins.str
     """Id of the table. Required."""
     seat: _builtins.int
-    """The seat wanted. Absent: the open seat with the lowest number. With a seat's token it must be absent
-    or that seat.
+    """The seat wanted. Absent: the one with the lowest number that is open and held for nobody. With a
+    seat's token it must be absent or that seat.
     """
     display_name: _builtins.str
     """The name that the others see, as in CallerSeat. Not read with a seat's token."""
@@ -519,6 +587,7 @@ class WatchTableRequest(_message.Message):
     TABLE_ID_FIELD_NUMBER: _builtins.int
     AFTER_EVENT_FIELD_NUMBER: _builtins.int
     WITH_VIEWS_FIELD_NUMBER: _builtins.int
+    WITH_THINKING_FIELD_NUMBER: _builtins.int
     table_id: _builtins.str
     """Id of the table. Required."""
     after_event: _builtins.int
@@ -529,16 +598,19 @@ class WatchTableRequest(_message.Message):
     """After the events of each action, also send the caller's view as it is then, as an update snapshot.
     For clients that don't want to follow the position event by event.
     """
+    with_thinking: _builtins.bool
+    """Between events, also send who is thinking."""
     def __init__(
         self,
         *,
         table_id: _builtins.str = ...,
         after_event: _builtins.int | None = ...,
         with_views: _builtins.bool = ...,
+        with_thinking: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event", "table_id", b"table_id", "with_views", b"with_views"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after_event", b"_after_event", "after_event", b"after_event", "table_id", b"table_id", "with_thinking", b"with_thinking", "with_views", b"with_views"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__after_event: _TypeAlias = _typing.Literal["after_event"]  # noqa: Y015
     _WhichOneofArgType__after_event: _TypeAlias = _typing.Literal["_after_event", b"_after_event"]  # noqa: Y015
@@ -555,6 +627,7 @@ class WatchTableResponse(_message.Message):
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
     CLOSING_FIELD_NUMBER: _builtins.int
+    THINKING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> _event_pb2.Snapshot:
         """The whole picture."""
@@ -567,18 +640,23 @@ class WatchTableResponse(_message.Message):
     def closing(self) -> _event_pb2.Closing:
         """The watch ends; nothing follows."""
 
+    @_builtins.property
+    def thinking(self) -> _event_pb2.Thinking:
+        """Who is thinking; only if asked for."""
+
     def __init__(
         self,
         *,
         snapshot: _event_pb2.Snapshot | None = ...,
         event: _event_pb2.Event | None = ...,
         closing: _event_pb2.Closing | None = ...,
+        thinking: _event_pb2.Thinking | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["closing", b"closing", "event", b"event", "message", b"message", "snapshot", b"snapshot"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["closing", b"closing", "event", b"event", "message", b"message", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["closing", b"closing", "event", b"event", "message", b"message", "snapshot", b"snapshot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closing", b"closing", "event", b"event", "message", b"message", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "event", "closing"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["snapshot", "event", "closing", "thinking"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -642,6 +720,7 @@ class PlayStreamResponse(_message.Message):
     CLOSING_FIELD_NUMBER: _builtins.int
     PONG_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
+    THINKING_FIELD_NUMBER: _builtins.int
     handle: _builtins.int
     """The handle that it is about. 0 in a pong, and in the refusal of a message without content."""
     @_builtins.property
@@ -672,6 +751,10 @@ class PlayStreamResponse(_message.Message):
     def refused(self) -> _errors_pb2.Refusal:
         """An attach, a detach or a message without content was refused."""
 
+    @_builtins.property
+    def thinking(self) -> _event_pb2.Thinking:
+        """Who is thinking; only if asked for."""
+
     def __init__(
         self,
         *,
@@ -683,12 +766,13 @@ class PlayStreamResponse(_message.Message):
         closing: _event_pb2.Closing | None = ...,
         pong: _play_pb2.Pong | None = ...,
         refused: _errors_pb2.Refusal | None = ...,
+        thinking: _event_pb2.Thinking | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "handle", b"handle", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "handle", b"handle", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attached", "result", "snapshot", "event", "closing", "pong", "refused"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attached", "result", "snapshot", "event", "closing", "pong", "refused", "thinking"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -793,6 +877,74 @@ class AbortMatchResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AbortMatchResponse: _TypeAlias = AbortMatchResponse  # noqa: Y015
+
+@_typing.final
+class RematchRequest(_message.Message):
+    """Takes the caller's seat at a rematch, which the first call makes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    TABLE_ID_FIELD_NUMBER: _builtins.int
+    ROTATE_SEATS_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Makes the call idempotent. Required."""
+    table_id: _builtins.str
+    """Id of the table whose match is over; the token is one of that table. Required."""
+    rotate_seats: _builtins.int
+    """For the call that makes the table: everybody moves on by so many seats, less than there are; 0: the
+    same seats. In later calls it isn't read.
+    """
+    nonce: _builtins.bytes
+    """Bytes to add to the new match's seed, at most 64; see Fairness. Empty: none."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        table_id: _builtins.str = ...,
+        rotate_seats: _builtins.int = ...,
+        nonce: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce", "request_id", b"request_id", "rotate_seats", b"rotate_seats", "table_id", b"table_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchRequest: _TypeAlias = RematchRequest  # noqa: Y015
+
+@_typing.final
+class RematchResponse(_message.Message):
+    """The caller has its seat at the rematch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The caller's seat there."""
+    token: _builtins.str
+    """The seat's token there."""
+    @_builtins.property
+    def table(self) -> _table_pb2.Table:
+        """The new table."""
+
+    def __init__(
+        self,
+        *,
+        table: _table_pb2.Table | None = ...,
+        seat: _builtins.int = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "table", b"table", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RematchResponse: _TypeAlias = RematchResponse  # noqa: Y015
 
 @_typing.final
 class GetReplayRequest(_message.Message):

@@ -32,6 +32,16 @@ class TableServiceStub:
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
 
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+    UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+    UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
+
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
     does nothing a second time and returns the same result, for as long as the table exists; a table in
@@ -71,6 +81,11 @@ class TableServiceStub:
                 '/tavolata.v1.TableService/GetTable',
                 request_serializer=tavolata_dot_v1_dot_table__service__pb2.GetTableRequest.SerializeToString,
                 response_deserializer=tavolata_dot_v1_dot_table__service__pb2.GetTableResponse.FromString,
+                _registered_method=True)
+        self.ListTables = channel.unary_unary(
+                '/tavolata.v1.TableService/ListTables',
+                request_serializer=tavolata_dot_v1_dot_table__service__pb2.ListTablesRequest.SerializeToString,
+                response_deserializer=tavolata_dot_v1_dot_table__service__pb2.ListTablesResponse.FromString,
                 _registered_method=True)
         self.JoinTable = channel.unary_unary(
                 '/tavolata.v1.TableService/JoinTable',
@@ -122,6 +137,11 @@ class TableServiceStub:
                 request_serializer=tavolata_dot_v1_dot_table__service__pb2.AbortMatchRequest.SerializeToString,
                 response_deserializer=tavolata_dot_v1_dot_table__service__pb2.AbortMatchResponse.FromString,
                 _registered_method=True)
+        self.Rematch = channel.unary_unary(
+                '/tavolata.v1.TableService/Rematch',
+                request_serializer=tavolata_dot_v1_dot_table__service__pb2.RematchRequest.SerializeToString,
+                response_deserializer=tavolata_dot_v1_dot_table__service__pb2.RematchResponse.FromString,
+                _registered_method=True)
         self.GetReplay = channel.unary_unary(
                 '/tavolata.v1.TableService/GetReplay',
                 request_serializer=tavolata_dot_v1_dot_table__service__pb2.GetReplayRequest.SerializeToString,
@@ -135,6 +155,16 @@ class TableServiceServicer:
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
+
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+    UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+    UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
@@ -187,6 +217,22 @@ class TableServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListTables(self, request, context):
+        """ListTables returns the public tables, the newest first, page by page. Unlisted ones are never among
+        them. No token is needed, and none is read.
+
+        A page may have fewer tables than asked for, even none, and not be the last. Any server takes a
+        token of any other. What is made meanwhile comes before the first page, so that following the tokens
+        shows no table twice; what changes meanwhile is shown as it is when its page is read.
+
+        Errors:
+        INVALID_ARGUMENT / INVALID_FIELD  a page size below 0, a state that there isn't, a token of another
+        make or of a list with other filters
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def JoinTable(self, request, context):
         """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
@@ -194,12 +240,16 @@ class TableServiceServicer:
         back from the stand-in if the person had left or run out of time. The token of an owner without a
         seat becomes that of the seat taken.
 
+        Called without a token, but with the identity of somebody who has a seat at the table, it returns that
+        seat with a fresh token, in the match too; every earlier token of the seat is void. So nobody has two
+        seats of a table under one identity. An owner without a seat gets one before the match, as with a token.
+
         Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
         is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
 
         Errors:
-        FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the open seats
-        FAILED_PRECONDITION / TABLE_FULL      no seat is open
+        FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the seats that can be taken
+        FAILED_PRECONDITION / TABLE_FULL      no seat is open, or only such as are held for others
         INVALID_ARGUMENT / NO_SUCH_SEAT       metadata has the range
         FAILED_PRECONDITION / MATCH_STARTED   too late to take an open seat
         FAILED_PRECONDITION / SEAT_RESIGNED   the seat can't be taken back
@@ -310,7 +360,9 @@ class TableServiceServicer:
         everything once: no gap, no duplicate, at any replica.
 
         Errors:
-        OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet
+        OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet. To a spectator who is behind
+        (`spectator_delay`) that isn't told before the match is over: the
+        watch waits until it may show that event
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -365,13 +417,50 @@ class TableServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Rematch(self, request, context):
+        """Rematch seats the caller at a new table with the settings and the seats of one whose match is over,
+        played to its end or aborted. For the persons who had seats there, with the tokens they had.
+
+        The first call makes the table: the settings as they are, the AI players in their seats, those that
+        filled open ones included, and a seat held for each person, under the name they had, resigned or
+        not. Server seed and commitment are new, and never given: a rematch of a reproducible match is not
+        reproducible. The caller takes the seat held for it and owns the table. Later calls find the same
+        table, whoever makes them, and take the seats held for them. Nobody else can: JoinTable doesn't give
+        held seats, and the token of the earlier table opens no other seat than its own. It isn't one of the
+        new table; the call returns that.
+
+        The match begins when the owner starts it. Seats of persons who haven't come by then are open seats:
+        the settings' AI player fills them, or StartMatch is refused with OPEN_SEATS. Before, the owner may
+        give them to others with SetSeat. Whoever leaves the new table before the match may come back by a
+        new call while the seat is open.
+
+        Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
+        is void; once a token has been used, the call is refused with REQUEST_ID_REUSED. The request id
+        counts within the new table.
+
+        Errors:
+        UNAUTHENTICATED / MISSING_TOKEN         the call needs the token of a seat
+        PERMISSION_DENIED / NOT_SEATED          the owner had no seat
+        FAILED_PRECONDITION / MATCH_NOT_STARTED there was no match
+        FAILED_PRECONDITION / MATCH_LIVE        the match isn't over
+        FAILED_PRECONDITION / SEAT_TAKEN        the caller's seat at the new table isn't open: it has been
+        given to somebody else, or the caller has it already
+        FAILED_PRECONDITION / MATCH_STARTED     the new match has begun without the caller
+        FAILED_PRECONDITION / MATCH_FINISHED    it is over
+        FAILED_PRECONDITION / MATCH_ABORTED     the new table was aborted
+        and, where the server has changed since, those of CreateTable for the settings.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetReplay(self, request, context):
         """GetReplay returns the record of a match that is over. Unless the table was made with `reveal` never
         it shows all hands and the seed, to anyone; no token is needed.
 
         Errors:
         FAILED_PRECONDITION / MATCH_NOT_STARTED  there is no match
-        FAILED_PRECONDITION / MATCH_LIVE         the match isn't over
+        FAILED_PRECONDITION / MATCH_LIVE         the match isn't over, or not for spectators yet
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -389,6 +478,11 @@ def add_TableServiceServicer_to_server(servicer, server):
                     servicer.GetTable,
                     request_deserializer=tavolata_dot_v1_dot_table__service__pb2.GetTableRequest.FromString,
                     response_serializer=tavolata_dot_v1_dot_table__service__pb2.GetTableResponse.SerializeToString,
+            ),
+            'ListTables': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListTables,
+                    request_deserializer=tavolata_dot_v1_dot_table__service__pb2.ListTablesRequest.FromString,
+                    response_serializer=tavolata_dot_v1_dot_table__service__pb2.ListTablesResponse.SerializeToString,
             ),
             'JoinTable': grpc.unary_unary_rpc_method_handler(
                     servicer.JoinTable,
@@ -440,6 +534,11 @@ def add_TableServiceServicer_to_server(servicer, server):
                     request_deserializer=tavolata_dot_v1_dot_table__service__pb2.AbortMatchRequest.FromString,
                     response_serializer=tavolata_dot_v1_dot_table__service__pb2.AbortMatchResponse.SerializeToString,
             ),
+            'Rematch': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rematch,
+                    request_deserializer=tavolata_dot_v1_dot_table__service__pb2.RematchRequest.FromString,
+                    response_serializer=tavolata_dot_v1_dot_table__service__pb2.RematchResponse.SerializeToString,
+            ),
             'GetReplay': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReplay,
                     request_deserializer=tavolata_dot_v1_dot_table__service__pb2.GetReplayRequest.FromString,
@@ -459,6 +558,16 @@ class TableService:
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
+
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+    UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+    UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
@@ -528,6 +637,33 @@ class TableService:
             '/tavolata.v1.TableService/GetTable',
             tavolata_dot_v1_dot_table__service__pb2.GetTableRequest.SerializeToString,
             tavolata_dot_v1_dot_table__service__pb2.GetTableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListTables(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tavolata.v1.TableService/ListTables',
+            tavolata_dot_v1_dot_table__service__pb2.ListTablesRequest.SerializeToString,
+            tavolata_dot_v1_dot_table__service__pb2.ListTablesResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -798,6 +934,33 @@ class TableService:
             '/tavolata.v1.TableService/AbortMatch',
             tavolata_dot_v1_dot_table__service__pb2.AbortMatchRequest.SerializeToString,
             tavolata_dot_v1_dot_table__service__pb2.AbortMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rematch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tavolata.v1.TableService/Rematch',
+            tavolata_dot_v1_dot_table__service__pb2.RematchRequest.SerializeToString,
+            tavolata_dot_v1_dot_table__service__pb2.RematchResponse.FromString,
             options,
             channel_credentials,
             insecure,

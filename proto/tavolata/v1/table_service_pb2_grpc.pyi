@@ -33,6 +33,16 @@ class TableServiceStub:
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
 
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+      UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+      UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+      UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
+
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
     does nothing a second time and returns the same result, for as long as the table exists; a table in
@@ -79,6 +89,18 @@ class TableServiceStub:
     """
     GetTable: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.GetTableRequest, _table_service_pb2.GetTableResponse]
     """GetTable returns a table as it is now. No token is needed."""
+    ListTables: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.ListTablesRequest, _table_service_pb2.ListTablesResponse]
+    """ListTables returns the public tables, the newest first, page by page. Unlisted ones are never among
+    them. No token is needed, and none is read.
+
+    A page may have fewer tables than asked for, even none, and not be the last. Any server takes a
+    token of any other. What is made meanwhile comes before the first page, so that following the tokens
+    shows no table twice; what changes meanwhile is shown as it is when its page is read.
+
+    Errors:
+      INVALID_ARGUMENT / INVALID_FIELD  a page size below 0, a state that there isn't, a token of another
+                                        make or of a list with other filters
+    """
     JoinTable: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.JoinTableRequest, _table_service_pb2.JoinTableResponse]
     """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
@@ -86,12 +108,16 @@ class TableServiceStub:
     back from the stand-in if the person had left or run out of time. The token of an owner without a
     seat becomes that of the seat taken.
 
+    Called without a token, but with the identity of somebody who has a seat at the table, it returns that
+    seat with a fresh token, in the match too; every earlier token of the seat is void. So nobody has two
+    seats of a table under one identity. An owner without a seat gets one before the match, as with a token.
+
     Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
     is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
 
     Errors:
-      FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the open seats
-      FAILED_PRECONDITION / TABLE_FULL      no seat is open
+      FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the seats that can be taken
+      FAILED_PRECONDITION / TABLE_FULL      no seat is open, or only such as are held for others
       INVALID_ARGUMENT / NO_SUCH_SEAT       metadata has the range
       FAILED_PRECONDITION / MATCH_STARTED   too late to take an open seat
       FAILED_PRECONDITION / SEAT_RESIGNED   the seat can't be taken back
@@ -178,7 +204,9 @@ class TableServiceStub:
     everything once: no gap, no duplicate, at any replica.
 
     Errors:
-      OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet
+      OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet. To a spectator who is behind
+                                         (`spectator_delay`) that isn't told before the match is over: the
+                                         watch waits until it may show that event
     """
     PlayStream: _grpc.StreamStreamMultiCallable[_table_service_pb2.PlayStreamRequest, _table_service_pb2.PlayStreamResponse]
     """PlayStream plays and watches any number of seats over one stream, for programs that play much. Each
@@ -217,13 +245,46 @@ class TableServiceStub:
       FAILED_PRECONDITION / MATCH_FINISHED  the match is over
       FAILED_PRECONDITION / MATCH_ABORTED   it has been aborted
     """
+    Rematch: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.RematchRequest, _table_service_pb2.RematchResponse]
+    """Rematch seats the caller at a new table with the settings and the seats of one whose match is over,
+    played to its end or aborted. For the persons who had seats there, with the tokens they had.
+
+    The first call makes the table: the settings as they are, the AI players in their seats, those that
+    filled open ones included, and a seat held for each person, under the name they had, resigned or
+    not. Server seed and commitment are new, and never given: a rematch of a reproducible match is not
+    reproducible. The caller takes the seat held for it and owns the table. Later calls find the same
+    table, whoever makes them, and take the seats held for them. Nobody else can: JoinTable doesn't give
+    held seats, and the token of the earlier table opens no other seat than its own. It isn't one of the
+    new table; the call returns that.
+
+    The match begins when the owner starts it. Seats of persons who haven't come by then are open seats:
+    the settings' AI player fills them, or StartMatch is refused with OPEN_SEATS. Before, the owner may
+    give them to others with SetSeat. Whoever leaves the new table before the match may come back by a
+    new call while the seat is open.
+
+    Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
+    is void; once a token has been used, the call is refused with REQUEST_ID_REUSED. The request id
+    counts within the new table.
+
+    Errors:
+      UNAUTHENTICATED / MISSING_TOKEN         the call needs the token of a seat
+      PERMISSION_DENIED / NOT_SEATED          the owner had no seat
+      FAILED_PRECONDITION / MATCH_NOT_STARTED there was no match
+      FAILED_PRECONDITION / MATCH_LIVE        the match isn't over
+      FAILED_PRECONDITION / SEAT_TAKEN        the caller's seat at the new table isn't open: it has been
+                                              given to somebody else, or the caller has it already
+      FAILED_PRECONDITION / MATCH_STARTED     the new match has begun without the caller
+      FAILED_PRECONDITION / MATCH_FINISHED    it is over
+      FAILED_PRECONDITION / MATCH_ABORTED     the new table was aborted
+    and, where the server has changed since, those of CreateTable for the settings.
+    """
     GetReplay: _grpc.UnaryUnaryMultiCallable[_table_service_pb2.GetReplayRequest, _table_service_pb2.GetReplayResponse]
     """GetReplay returns the record of a match that is over. Unless the table was made with `reveal` never
     it shows all hands and the seed, to anyone; no token is needed.
 
     Errors:
       FAILED_PRECONDITION / MATCH_NOT_STARTED  there is no match
-      FAILED_PRECONDITION / MATCH_LIVE         the match isn't over
+      FAILED_PRECONDITION / MATCH_LIVE         the match isn't over, or not for spectators yet
     """
 
 @_typing.type_check_only
@@ -233,6 +294,16 @@ class TableServiceAsyncStub(TableServiceStub):
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
+
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+      UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+      UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+      UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
@@ -277,6 +348,18 @@ class TableServiceAsyncStub(TableServiceStub):
     """
     GetTable: _aio.UnaryUnaryMultiCallable[_table_service_pb2.GetTableRequest, _table_service_pb2.GetTableResponse]  # type: ignore[assignment]
     """GetTable returns a table as it is now. No token is needed."""
+    ListTables: _aio.UnaryUnaryMultiCallable[_table_service_pb2.ListTablesRequest, _table_service_pb2.ListTablesResponse]  # type: ignore[assignment]
+    """ListTables returns the public tables, the newest first, page by page. Unlisted ones are never among
+    them. No token is needed, and none is read.
+
+    A page may have fewer tables than asked for, even none, and not be the last. Any server takes a
+    token of any other. What is made meanwhile comes before the first page, so that following the tokens
+    shows no table twice; what changes meanwhile is shown as it is when its page is read.
+
+    Errors:
+      INVALID_ARGUMENT / INVALID_FIELD  a page size below 0, a state that there isn't, a token of another
+                                        make or of a list with other filters
+    """
     JoinTable: _aio.UnaryUnaryMultiCallable[_table_service_pb2.JoinTableRequest, _table_service_pb2.JoinTableResponse]  # type: ignore[assignment]
     """JoinTable takes an open seat before the match, and returns its token. No token is needed.
 
@@ -284,12 +367,16 @@ class TableServiceAsyncStub(TableServiceStub):
     back from the stand-in if the person had left or run out of time. The token of an owner without a
     seat becomes that of the seat taken.
 
+    Called without a token, but with the identity of somebody who has a seat at the table, it returns that
+    seat with a fresh token, in the match too; every earlier token of the seat is void. So nobody has two
+    seats of a table under one identity. An owner without a seat gets one before the match, as with a token.
+
     Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
     is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
 
     Errors:
-      FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the open seats
-      FAILED_PRECONDITION / TABLE_FULL      no seat is open
+      FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the seats that can be taken
+      FAILED_PRECONDITION / TABLE_FULL      no seat is open, or only such as are held for others
       INVALID_ARGUMENT / NO_SUCH_SEAT       metadata has the range
       FAILED_PRECONDITION / MATCH_STARTED   too late to take an open seat
       FAILED_PRECONDITION / SEAT_RESIGNED   the seat can't be taken back
@@ -376,7 +463,9 @@ class TableServiceAsyncStub(TableServiceStub):
     everything once: no gap, no duplicate, at any replica.
 
     Errors:
-      OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet
+      OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet. To a spectator who is behind
+                                         (`spectator_delay`) that isn't told before the match is over: the
+                                         watch waits until it may show that event
     """
     PlayStream: _aio.StreamStreamMultiCallable[_table_service_pb2.PlayStreamRequest, _table_service_pb2.PlayStreamResponse]  # type: ignore[assignment]
     """PlayStream plays and watches any number of seats over one stream, for programs that play much. Each
@@ -415,13 +504,46 @@ class TableServiceAsyncStub(TableServiceStub):
       FAILED_PRECONDITION / MATCH_FINISHED  the match is over
       FAILED_PRECONDITION / MATCH_ABORTED   it has been aborted
     """
+    Rematch: _aio.UnaryUnaryMultiCallable[_table_service_pb2.RematchRequest, _table_service_pb2.RematchResponse]  # type: ignore[assignment]
+    """Rematch seats the caller at a new table with the settings and the seats of one whose match is over,
+    played to its end or aborted. For the persons who had seats there, with the tokens they had.
+
+    The first call makes the table: the settings as they are, the AI players in their seats, those that
+    filled open ones included, and a seat held for each person, under the name they had, resigned or
+    not. Server seed and commitment are new, and never given: a rematch of a reproducible match is not
+    reproducible. The caller takes the seat held for it and owns the table. Later calls find the same
+    table, whoever makes them, and take the seats held for them. Nobody else can: JoinTable doesn't give
+    held seats, and the token of the earlier table opens no other seat than its own. It isn't one of the
+    new table; the call returns that.
+
+    The match begins when the owner starts it. Seats of persons who haven't come by then are open seats:
+    the settings' AI player fills them, or StartMatch is refused with OPEN_SEATS. Before, the owner may
+    give them to others with SetSeat. Whoever leaves the new table before the match may come back by a
+    new call while the seat is open.
+
+    Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
+    is void; once a token has been used, the call is refused with REQUEST_ID_REUSED. The request id
+    counts within the new table.
+
+    Errors:
+      UNAUTHENTICATED / MISSING_TOKEN         the call needs the token of a seat
+      PERMISSION_DENIED / NOT_SEATED          the owner had no seat
+      FAILED_PRECONDITION / MATCH_NOT_STARTED there was no match
+      FAILED_PRECONDITION / MATCH_LIVE        the match isn't over
+      FAILED_PRECONDITION / SEAT_TAKEN        the caller's seat at the new table isn't open: it has been
+                                              given to somebody else, or the caller has it already
+      FAILED_PRECONDITION / MATCH_STARTED     the new match has begun without the caller
+      FAILED_PRECONDITION / MATCH_FINISHED    it is over
+      FAILED_PRECONDITION / MATCH_ABORTED     the new table was aborted
+    and, where the server has changed since, those of CreateTable for the settings.
+    """
     GetReplay: _aio.UnaryUnaryMultiCallable[_table_service_pb2.GetReplayRequest, _table_service_pb2.GetReplayResponse]  # type: ignore[assignment]
     """GetReplay returns the record of a match that is over. Unless the table was made with `reveal` never
     it shows all hands and the seed, to anyone; no token is needed.
 
     Errors:
       FAILED_PRECONDITION / MATCH_NOT_STARTED  there is no match
-      FAILED_PRECONDITION / MATCH_LIVE         the match isn't over
+      FAILED_PRECONDITION / MATCH_LIVE         the match isn't over, or not for spectators yet
     """
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -430,6 +552,16 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
     caller's word for its seat.
+
+    Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
+    is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
+    token if there is one. The token alone is the right to a seat; no other call reads the identity. What it
+    is for: the server may give places at tables only to people with one, it counts their limits by person
+    and not by address, and somebody whose token is lost gets the seat back by JoinTable. The server keeps a
+    digest of issuer and subject, and nobody is shown it. Then these two calls may be refused with
+      UNAUTHENTICATED / MISSING_IDENTITY           this server wants one, and no token is sent either
+      UNAUTHENTICATED / BAD_IDENTITY               metadata has what is wrong with it
+      UNAVAILABLE / IDENTITY_UNAVAILABLE           it can't be checked at present
 
     Request ids. Every call that changes something has a `request_id`: 1 to 64 visible ASCII characters,
     chosen by the client; a random UUID is right. Repeating a call with the same id and the same content
@@ -486,6 +618,24 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         """GetTable returns a table as it is now. No token is needed."""
 
     @_abc_1.abstractmethod
+    def ListTables(
+        self,
+        request: _table_service_pb2.ListTablesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_service_pb2.ListTablesResponse, _abc.Awaitable[_table_service_pb2.ListTablesResponse]]:
+        """ListTables returns the public tables, the newest first, page by page. Unlisted ones are never among
+        them. No token is needed, and none is read.
+
+        A page may have fewer tables than asked for, even none, and not be the last. Any server takes a
+        token of any other. What is made meanwhile comes before the first page, so that following the tokens
+        shows no table twice; what changes meanwhile is shown as it is when its page is read.
+
+        Errors:
+          INVALID_ARGUMENT / INVALID_FIELD  a page size below 0, a state that there isn't, a token of another
+                                            make or of a list with other filters
+        """
+
+    @_abc_1.abstractmethod
     def JoinTable(
         self,
         request: _table_service_pb2.JoinTableRequest,
@@ -497,12 +647,16 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         back from the stand-in if the person had left or run out of time. The token of an owner without a
         seat becomes that of the seat taken.
 
+        Called without a token, but with the identity of somebody who has a seat at the table, it returns that
+        seat with a fresh token, in the match too; every earlier token of the seat is void. So nobody has two
+        seats of a table under one identity. An owner without a seat gets one before the match, as with a token.
+
         Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
         is void; once a token has been used, the call is refused with REQUEST_ID_REUSED.
 
         Errors:
-          FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the open seats
-          FAILED_PRECONDITION / TABLE_FULL      no seat is open
+          FAILED_PRECONDITION / SEAT_TAKEN      metadata lists the seats that can be taken
+          FAILED_PRECONDITION / TABLE_FULL      no seat is open, or only such as are held for others
           INVALID_ARGUMENT / NO_SUCH_SEAT       metadata has the range
           FAILED_PRECONDITION / MATCH_STARTED   too late to take an open seat
           FAILED_PRECONDITION / SEAT_RESIGNED   the seat can't be taken back
@@ -625,7 +779,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         everything once: no gap, no duplicate, at any replica.
 
         Errors:
-          OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet
+          OUT_OF_RANGE / EVENT_OUT_OF_RANGE  there is no event `after_event` yet. To a spectator who is behind
+                                             (`spectator_delay`) that isn't told before the match is over: the
+                                             watch waits until it may show that event
         """
 
     @_abc_1.abstractmethod
@@ -684,6 +840,45 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def Rematch(
+        self,
+        request: _table_service_pb2.RematchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_table_service_pb2.RematchResponse, _abc.Awaitable[_table_service_pb2.RematchResponse]]:
+        """Rematch seats the caller at a new table with the settings and the seats of one whose match is over,
+        played to its end or aborted. For the persons who had seats there, with the tokens they had.
+
+        The first call makes the table: the settings as they are, the AI players in their seats, those that
+        filled open ones included, and a seat held for each person, under the name they had, resigned or
+        not. Server seed and commitment are new, and never given: a rematch of a reproducible match is not
+        reproducible. The caller takes the seat held for it and owns the table. Later calls find the same
+        table, whoever makes them, and take the seats held for them. Nobody else can: JoinTable doesn't give
+        held seats, and the token of the earlier table opens no other seat than its own. It isn't one of the
+        new table; the call returns that.
+
+        The match begins when the owner starts it. Seats of persons who haven't come by then are open seats:
+        the settings' AI player fills them, or StartMatch is refused with OPEN_SEATS. Before, the owner may
+        give them to others with SetSeat. Whoever leaves the new table before the match may come back by a
+        new call while the seat is open.
+
+        Repeated with the same request id it returns the same seat with a fresh token, and the earlier one
+        is void; once a token has been used, the call is refused with REQUEST_ID_REUSED. The request id
+        counts within the new table.
+
+        Errors:
+          UNAUTHENTICATED / MISSING_TOKEN         the call needs the token of a seat
+          PERMISSION_DENIED / NOT_SEATED          the owner had no seat
+          FAILED_PRECONDITION / MATCH_NOT_STARTED there was no match
+          FAILED_PRECONDITION / MATCH_LIVE        the match isn't over
+          FAILED_PRECONDITION / SEAT_TAKEN        the caller's seat at the new table isn't open: it has been
+                                                  given to somebody else, or the caller has it already
+          FAILED_PRECONDITION / MATCH_STARTED     the new match has begun without the caller
+          FAILED_PRECONDITION / MATCH_FINISHED    it is over
+          FAILED_PRECONDITION / MATCH_ABORTED     the new table was aborted
+        and, where the server has changed since, those of CreateTable for the settings.
+        """
+
+    @_abc_1.abstractmethod
     def GetReplay(
         self,
         request: _table_service_pb2.GetReplayRequest,
@@ -694,7 +889,7 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors:
           FAILED_PRECONDITION / MATCH_NOT_STARTED  there is no match
-          FAILED_PRECONDITION / MATCH_LIVE         the match isn't over
+          FAILED_PRECONDITION / MATCH_LIVE         the match isn't over, or not for spectators yet
         """
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -30,6 +30,8 @@ class TournamentServiceStub:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
+    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
+    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none
@@ -85,6 +87,8 @@ class TournamentServiceServicer:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
+    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
+    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none
@@ -204,6 +208,8 @@ class TournamentService:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
+    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
+    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none

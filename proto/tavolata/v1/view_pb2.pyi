@@ -69,7 +69,9 @@ class View(_message.Message):
 
     @_builtins.property
     def server_time(self) -> _timestamp_pb2.Timestamp:
-        """The server's time when the view was made, to compare with the clocks."""
+        """The server's time when the view was made, to compare with the clocks. For a spectator who is behind:
+        that of what is shown.
+        """
 
     @_builtins.property
     def clocks(self) -> _containers.RepeatedCompositeFieldContainer[Global___Clock]:
