@@ -136,7 +136,8 @@ class StoreFull(StoreError):
 
 
 class StoreAway(StoreError):
-    """The store can't be reached. Whether it was written is unknown, and can be read later."""
+    """The store can't be reached, or takes no writes at present. Whether it was written is unknown,
+    and can be read later."""
 
 
 class StoreUnavailable(StoreError):
@@ -191,6 +192,10 @@ class Store(Protocol):
 
     async def release(self, server_id: str, table_ids: Sequence[str] | None = None) -> None:
         """Give claims back; without table ids all of them, and the lease."""
+
+    async def probe(self, probe_id: str, time_us: int) -> None:
+        """Write durably, in this server's own place, what takes the room of several entries. Raises
+        StoreFull, StoreAway or StoreUnavailable where an append would have it for its outcome."""
 
     async def close(self) -> None:
         """Write what is left and let go of the files."""

@@ -26,7 +26,7 @@ from tavolata.service.ports import (
     StoreFull,
     StoreUnavailable,
 )
-from tavolata.service.store import revisions
+from tavolata.service.store import probing, revisions
 from tavolata.service.store.postgres_line import Line
 from tavolata.service.store.postgres_runs import Run, outcomes_of, runs_of
 from tavolata.service.store.postgres_sql import (
@@ -119,6 +119,16 @@ class PostgresStore:
         """Remove up to 100 of the tables whose time has come; see Store."""
         rows = await self._read(lambda connection: connection.fetch(REMOVE_EXPIRED, now_us))
         return [str(row[0]) for row in rows]
+
+    async def probe(self, probe_id: str, time_us: int) -> None:
+        """Write durably what takes the room of several entries; see Store."""
+        values = (probe_id, time_us, probing.filling())
+        try:
+            await self._reading.use(lambda line: line.execute(probing.POSTGRES, *values))
+        except asyncpg.DiskFullError as error:
+            raise StoreFull(str(error)) from error
+        except asyncpg.PostgresError as error:
+            raise StoreUnavailable(str(error)) from error
 
     # -- who acts ---------------------------------------------------------------------------------
 

@@ -102,6 +102,18 @@ servers = Table(
     sqlite_strict=True,
 )
 
+# What servers write, and remove again, to learn whether they can. filling: as much room as several
+# entries take, so that what fits here tells that an entry would.
+probes = Table(
+    "probes",
+    metadata,
+    Column("probe_id", Text, primary_key=True),
+    Column("time_us", BIG, nullable=False),
+    Column("filling", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
 
 def sqlite_statements() -> list[str]:
     """What makes this schema in an empty SQLite file, its revision included."""

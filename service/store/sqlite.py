@@ -19,12 +19,14 @@ from tavolata.service.ports import (
     Claim,
     Clock,
     Conflict,
+    StoreAway,
     StoredTable,
     StoreError,
     StoreFull,
     StoreUnavailable,
 )
 from tavolata.service.store import sqlite_file, sqlite_work
+from tavolata.service.store.probing import probe_sqlite
 from tavolata.service.store.revisions import UnknownSchema
 from tavolata.service.store.rows import COLUMNS, entry_of, row_of
 
@@ -89,12 +91,9 @@ class SqliteStore:
             except apsw.ConstraintError:
                 # A creation id or request id that exists: rare, so find it by doing one at a time.
                 return self._one_by_one(batch)
-        except apsw.FullError as error:
-            self._last.clear()
-            return [StoreFull(str(error))] * len(batch)
         except apsw.Error as error:
             self._last.clear()
-            return [StoreUnavailable(str(error))] * len(batch)
+            return [_store_error(error)] * len(batch)
         return outcomes
 
     def _one_by_one(self, batch: Sequence[Append]) -> list[StoreError | None]:
@@ -196,6 +195,14 @@ class SqliteStore:
             self._last.pop(table_id, None)
         return gone
 
+    async def probe(self, probe_id: str, time_us: int) -> None:
+        """Write durably what takes the room of several entries; see Store."""
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._writing, probe_sqlite, self._writer, probe_id, time_us)
+        except apsw.Error as error:
+            raise _store_error(error) from error
+
     # -- who acts: in the writer's thread, too ----------------------------------------------------
 
     async def renew(self, server_id: str, lease_s: float) -> bool:
@@ -290,6 +297,15 @@ class SqliteStore:
         self._reader.close()
         self._writer.close()
         os.close(self._lock)
+
+
+def _store_error(error: apsw.Error) -> StoreError:
+    """What a write that failed means. The first two are found before anything is written."""
+    if isinstance(error, apsw.FullError):
+        return StoreFull(str(error))
+    if isinstance(error, apsw.ReadOnlyError):
+        return StoreAway(str(error))
+    return StoreUnavailable(str(error))
 
 
 @contextmanager

@@ -135,6 +135,9 @@ class MemoryStore:
                 claims.append(Claim(table_id, epoch + 1, epoch == 0))
         return claims
 
+    async def probe(self, probe_id: str, time_us: int) -> None:
+        pass
+
     async def release(self, server_id: str, table_ids: Sequence[str] | None = None) -> None:
         for table_id, (active, owner, epoch) in list(self.work.items()):
             if owner == server_id and (table_ids is None or table_id in table_ids):

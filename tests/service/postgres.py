@@ -213,7 +213,7 @@ class Databases:
             await connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid();"
-                "TRUNCATE tables, entries, work, servers"
+                "TRUNCATE tables, entries, work, servers, probes"
             )
         finally:
             await connection.close()

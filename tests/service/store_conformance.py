@@ -211,6 +211,15 @@ class StoreConformance:
         assert await shelf.store.find_creation("c") == "t"
         assert await shelf.store.claim("s", 10) == []
 
+    async def test_probing_again_and_again_changes_nothing_that_is_kept(self, shelf: Shelf) -> None:
+        log = Log("t")
+        await shelf.store.write([log.made()])
+        for time_us in range(1, 4):
+            await asyncio.gather(*(shelf.store.probe(who, time_us) for who in ("a", "b")))
+            assert await shelf.store.write([log.next()]) == [None]
+        assert await entries_in(shelf.store, "t") == log.kept
+        assert await shelf.store.find_creation("c-t") == "t"
+
     # -- who acts ---------------------------------------------------------------------------------
 
     async def test_work_belongs_to_who_began_it_until_the_lease_runs_out(

@@ -31,7 +31,7 @@ OLD_COLUMNS = (
 )
 SLOW = AiPace(floor=Duration(nanos=20_000_000), jitter=Duration())
 INDEX = "SELECT seqno, name FROM pragma_index_info(?)"
-TABLES = ("tables", "entries", "work", "servers")
+TABLES = ("tables", "entries", "work", "servers", "probes")
 
 
 async def tavolata(*arguments: str) -> Any:

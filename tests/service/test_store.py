@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from tavolata.service.clock import SystemClock
 from tavolata.service.committer import Committer
-from tavolata.service.ports import Append, StoreError, StoreFull
+from tavolata.service.ports import Append, StoreAway, StoreError, StoreFull
 from tavolata.service.store.revisions import UnknownSchema
 from tavolata.service.store.sqlite import FileInUse, SqliteStore
 from tests.service.drawn_ports import DrawnClock
@@ -138,3 +138,31 @@ async def test_a_file_is_durable_in_write_ahead_mode(store: SqliteStore) -> None
     await asyncio.sleep(0)
     assert store._writer.pragma("journal_mode") == "wal"
     assert store._writer.pragma("synchronous") == 2  # FULL
+
+
+async def test_a_probe_fails_where_an_entry_would_and_leaves_one_row(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "tables.db")
+    for time_us in range(3):
+        await store.probe("server", time_us)
+    writer = store._writer
+    assert writer.execute("SELECT probe_id FROM probes").fetchall() == [("server-2",)]
+    writer.pragma("max_page_count", writer.pragma("page_count"))
+    number = 0
+    outcomes: list[StoreError | None] = []
+    while not outcomes:  # entries until the file has no page left for one
+        (outcome,) = await store.write([made(f"t{number}", f"c{number}")])
+        outcomes += [outcome] if outcome is not None else []
+        number += 1
+    assert isinstance(outcomes[0], StoreFull)
+    with pytest.raises(StoreFull):
+        await store.probe("server", 4)
+    writer.pragma("max_page_count", 1_000_000)
+    await store.probe("server", 5)
+    writer.pragma("query_only", True)
+    with pytest.raises(StoreAway, match="readonly"):
+        await store.probe("server", 6)
+    (outcome,) = await store.write([made("u", "u")])
+    assert isinstance(outcome, StoreAway)
+    writer.pragma("query_only", False)
+    assert await store.write([made("u", "u")]) == [None]
+    await store.close()

@@ -268,5 +268,8 @@ class StoreLink:
     async def release(self, server_id: str, table_ids: Sequence[str] | None = None) -> None:
         await self._ask(lambda: self._store.release(server_id, table_ids))
 
+    async def probe(self, probe_id: str, time_us: int) -> None:
+        await self._ask(lambda: None)
+
     async def close(self) -> None:
         await asyncio.sleep(0)
