@@ -19,8 +19,8 @@ from tavolata.v1.table_pb2 import SeatPlan, TableSettings, Visibility
 NONCE_MAX = 64
 SEED_BYTES = 32
 PACE_MAX_S = 60.0
-DECISION_S = (0.1, 7 * 86400.0)
-MATCH_S = (1.0, 30 * 86400.0)
+DECISION_S = (0.001, 7 * 86400.0)
+MATCH_S = (0.001, 30 * 86400.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ BAD_TABLES = [
              seats=[SeatPlan(caller=CallerSeat(display_name="a\nb")), OPEN]),
     creating("a short seed", INVALID, "INVALID_FIELD", {"field": "seed"}, seed=b"short"),
     creating("no time at all", INVALID, "INVALID_FIELD",
-             {"field": "settings.time_control.per_decision", "allowed": "0.1 to 604800 s"},
+             {"field": "settings.time_control.per_decision", "allowed": "0.001 to 604800 s"},
              time_control=TimeControl(per_decision=Duration())),
     creating("a time whose parts have unlike signs", INVALID, "INVALID_FIELD",
              {"field": "settings.time_control.per_decision.nanos", "allowed": "0 to 999999999"},
