@@ -87,6 +87,7 @@ class Tour:
         Not ``whole``: it ends as soon as all kinds have been met, or the match is over.
         """
         field = Action.DESCRIPTOR.fields_by_name[self.game_id]
+        assert field.message_type is not None
         wanted = {each.name for each in field.message_type.oneofs[0].fields} - SELDOM
         while (shown := await self.view(SPECTATOR)).seats_to_act:
             met = frozenset().union(*(kind for kind, _ in self.kinds))
