@@ -672,6 +672,7 @@ class PlayStreamRequest(_message.Message):
     PLAY_FIELD_NUMBER: _builtins.int
     DETACH_FIELD_NUMBER: _builtins.int
     PING_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def attach(self) -> _play_pb2.AttachSeat:
         """Attach a seat, or a spectator's place."""
@@ -688,6 +689,10 @@ class PlayStreamRequest(_message.Message):
     def ping(self) -> _play_pb2.Ping:
         """Ask for a sign of life."""
 
+    @_builtins.property
+    def batch(self) -> Global___PlayStreamRequestBatch:
+        """Several of the above, in order. From the first one on the server may answer in batches."""
+
     def __init__(
         self,
         *,
@@ -695,16 +700,41 @@ class PlayStreamRequest(_message.Message):
         play: _play_pb2.PlayAttached | None = ...,
         detach: _play_pb2.DetachSeat | None = ...,
         ping: _play_pb2.Ping | None = ...,
+        batch: Global___PlayStreamRequestBatch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attach", b"attach", "detach", b"detach", "message", b"message", "ping", b"ping", "play", b"play"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attach", b"attach", "batch", b"batch", "detach", b"detach", "message", b"message", "ping", b"ping", "play", b"play"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attach", b"attach", "detach", b"detach", "message", b"message", "ping", b"ping", "play", b"play"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attach", b"attach", "batch", b"batch", "detach", b"detach", "message", b"message", "ping", b"ping", "play", b"play"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attach", "play", "detach", "ping"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attach", "play", "detach", "ping", "batch"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
 Global___PlayStreamRequest: _TypeAlias = PlayStreamRequest  # noqa: Y015
+
+@_typing.final
+class PlayStreamRequestBatch(_message.Message):
+    """Several messages of a client at once."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayStreamRequest]:
+        """The messages, none of them a batch. Each is taken, or refused, as if it had come by itself."""
+
+    def __init__(
+        self,
+        *,
+        requests: _abc.Iterable[Global___PlayStreamRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["requests", b"requests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayStreamRequestBatch: _TypeAlias = PlayStreamRequestBatch  # noqa: Y015
 
 @_typing.final
 class PlayStreamResponse(_message.Message):
@@ -721,8 +751,11 @@ class PlayStreamResponse(_message.Message):
     PONG_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
     THINKING_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
     handle: _builtins.int
-    """The handle that it is about. 0 in a pong, and in the refusal of a message without content."""
+    """The handle that it is about. 0 in a pong, in a batch, and in the refusal of a message without
+    content or of a batch within a batch.
+    """
     @_builtins.property
     def attached(self) -> _play_pb2.Attached:
         """The handle is attached; its events follow."""
@@ -749,11 +782,15 @@ class PlayStreamResponse(_message.Message):
 
     @_builtins.property
     def refused(self) -> _errors_pb2.Refusal:
-        """An attach, a detach or a message without content was refused."""
+        """An attach, a detach, a message without content or a batch within a batch was refused."""
 
     @_builtins.property
     def thinking(self) -> _event_pb2.Thinking:
         """Who is thinking; only if asked for."""
+
+    @_builtins.property
+    def batch(self) -> Global___PlayStreamResponseBatch:
+        """Several of the above, in order; only to clients that have sent a batch."""
 
     def __init__(
         self,
@@ -767,16 +804,41 @@ class PlayStreamResponse(_message.Message):
         pong: _play_pb2.Pong | None = ...,
         refused: _errors_pb2.Refusal | None = ...,
         thinking: _event_pb2.Thinking | None = ...,
+        batch: Global___PlayStreamResponseBatch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "batch", b"batch", "closing", b"closing", "event", b"event", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "closing", b"closing", "event", b"event", "handle", b"handle", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attached", b"attached", "batch", b"batch", "closing", b"closing", "event", b"event", "handle", b"handle", "message", b"message", "pong", b"pong", "refused", b"refused", "result", b"result", "snapshot", b"snapshot", "thinking", b"thinking"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attached", "result", "snapshot", "event", "closing", "pong", "refused", "thinking"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["attached", "result", "snapshot", "event", "closing", "pong", "refused", "thinking", "batch"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
 Global___PlayStreamResponse: _TypeAlias = PlayStreamResponse  # noqa: Y015
+
+@_typing.final
+class PlayStreamResponseBatch(_message.Message):
+    """Several messages of a server at once."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESPONSES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def responses(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayStreamResponse]:
+        """The messages, none of them a batch."""
+
+    def __init__(
+        self,
+        *,
+        responses: _abc.Iterable[Global___PlayStreamResponse] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["responses", b"responses"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayStreamResponseBatch: _TypeAlias = PlayStreamResponseBatch  # noqa: Y015
 
 @_typing.final
 class ResignRequest(_message.Message):

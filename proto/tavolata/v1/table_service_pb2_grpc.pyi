@@ -214,6 +214,10 @@ class TableServiceStub:
     stream carries for that handle what WatchTable would send, and takes actions as PlayAction would,
     with the same results, refusals and guarantees. A refusal leaves the stream open.
 
+    Batches. A message costs the network and both ends far more than what most of them hold. So a
+    client may put several into one, and once it has, the server does the same: what is ready at the
+    same time goes into one message. The order of what a stream carries stays as it is without them.
+
     An action's result is sent after it is recorded; the events that it caused may come before or after
     the result. When the client half-closes, the server sends the results still due, then a closing
     message for each handle, and ends the stream with status OK. When the server stops it sends the
@@ -472,6 +476,10 @@ class TableServiceAsyncStub(TableServiceStub):
     seat, or spectator's place, is attached under a handle of the client's choice; from then on the
     stream carries for that handle what WatchTable would send, and takes actions as PlayAction would,
     with the same results, refusals and guarantees. A refusal leaves the stream open.
+
+    Batches. A message costs the network and both ends far more than what most of them hold. So a
+    client may put several into one, and once it has, the server does the same: what is ready at the
+    same time goes into one message. The order of what a stream carries stays as it is without them.
 
     An action's result is sent after it is recorded; the events that it caused may come before or after
     the result. When the client half-closes, the server sends the results still due, then a closing
@@ -794,6 +802,10 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         seat, or spectator's place, is attached under a handle of the client's choice; from then on the
         stream carries for that handle what WatchTable would send, and takes actions as PlayAction would,
         with the same results, refusals and guarantees. A refusal leaves the stream open.
+
+        Batches. A message costs the network and both ends far more than what most of them hold. So a
+        client may put several into one, and once it has, the server does the same: what is ready at the
+        same time goes into one message. The order of what a stream carries stays as it is without them.
 
         An action's result is sent after it is recorded; the events that it caused may come before or after
         the result. When the client half-closes, the server sends the results still due, then a closing
