@@ -19,6 +19,7 @@ class Suite(StrEnum):
     search = "search"
     service = "service"
     tournament = "tournament"
+    restart = "restart"
 
 
 def bench(
