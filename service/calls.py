@@ -42,8 +42,13 @@ class Limits:
 
 def token_of(context: Any) -> str | None:
     """The caller's token, None without an authorization header, empty if that is malformed."""
+    return bearer_in(context, "authorization")
+
+
+def bearer_in(context: Any, header: str) -> str | None:
+    """What a header bears, None without it, empty if it is malformed."""
     for key, value in context.invocation_metadata():
-        if key == "authorization":
+        if key == header:
             text = value if isinstance(value, str) else ""
             return text[len(_BEARER) :].strip() if text.lower().startswith(_BEARER) else ""
     return None

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from tavolata.service.calls import address_of, token_of
+from tavolata.service.identity import Identities
 from tavolata.service.play_stream import HANDLES_MAX, PlayStreamSession
 from tavolata.service.ports import Entropy
 from tavolata.service.refusals import Refused
@@ -14,6 +15,7 @@ from tavolata.service.tables.lobby import Lobby
 from tavolata.service.tables.model import NO_SEAT, Table
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.record import refuse_replay, replay_of
+from tavolata.service.tables.requests import Person
 from tavolata.service.watch import WatchHub
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import Closing, Event, Snapshot
@@ -32,8 +34,10 @@ class TableService:
         hub: WatchHub,
         entropy: Entropy,
         handles_max: int = HANDLES_MAX,
+        identities: Identities | None = None,
     ) -> None:
         self._handles_max = handles_max
+        self._identities = identities or Identities()
         self._entropy = entropy
         self._replaying = asyncio.Lock()
         self._lobby = lobby
@@ -43,11 +47,16 @@ class TableService:
     async def _shown(self, table: Table) -> TableMessage:
         return await self._playing.table(table.table_id)
 
+    async def _person(self, context: Context, *, needed: bool = True) -> Person:
+        """Who calls; `needed`: where the server may require that to be known."""
+        subject = await self._identities.subject_of(context, needed=needed)
+        return Person(subject, address_of(context))
+
     async def CreateTable(  # noqa: N802
         self, request: pb.CreateTableRequest, context: Context
     ) -> pb.CreateTableResponse:
         """Make a table."""
-        made = await self._lobby.create(request)
+        made = await self._lobby.create(request, await self._person(context))
         return pb.CreateTableResponse(
             table=await self._shown(made.table),
             seat=None if made.slot == NO_SEAT else made.slot,
@@ -65,7 +74,9 @@ class TableService:
         self, request: pb.JoinTableRequest, context: Context
     ) -> pb.JoinTableResponse:
         """Take a seat."""
-        made = await self._lobby.join(request, token_of(context))
+        token = token_of(context)
+        person = await self._person(context, needed=token is None)
+        made = await self._lobby.join(request, token, person)
         return pb.JoinTableResponse(
             table=await self._shown(made.table), seat=made.slot, token=made.token
         )

@@ -23,6 +23,7 @@ from tavolata.service.clock import SystemClock
 from tavolata.service.committer import Committer
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
+from tavolata.service.identity import identities
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
@@ -152,10 +153,11 @@ class Server:
         self.port = 0
 
     async def start(self) -> None:
-        """Open the store and listen. FileInUse, UnknownSchema, NotOpened, TournamentsRefused and
-        BindRefused say what is wrong."""
+        """Open the store and listen. FileInUse, UnknownSchema, NotOpened, TournamentsRefused,
+        IdentityRefused and BindRefused say what is wrong."""
         settings = self._settings
         check_bind(settings)
+        self._identities = identities(settings)
         entropy = SystemEntropy()
         store, self._bus = await open_store(settings)
         thinking = ThinkingThreads(settings.thread_count)
@@ -169,7 +171,9 @@ class Server:
         self._server = grpc.aio.server(options=_options(settings))
         self._health = health.aio.HealthServicer()
         try:
-            self._tournaments = tournament_service(settings, SystemClock(), entropy)
+            self._tournaments = tournament_service(
+                settings, SystemClock(), entropy, self._identities
+            )
             self._add_services(entropy)
             self.port = self._listen()
             await self._tournaments.take_up()
@@ -187,7 +191,12 @@ class Server:
     def _add_services(self, entropy: Entropy) -> None:
         core = self.core
         handlers = TableService(
-            core.lobby, core.playing, core.hub, entropy, self._settings.handles_max
+            core.lobby,
+            core.playing,
+            core.hub,
+            entropy,
+            self._settings.handles_max,
+            self._identities,
         )
         self._server.add_generic_rpc_handlers(
             (
@@ -211,9 +220,13 @@ class Server:
         try:
             if settings.tls_cert and settings.tls_key:
                 pair = (settings.tls_key.read_bytes(), settings.tls_cert.read_bytes())
-                port = self._server.add_secure_port(
-                    settings.bind, grpc.ssl_server_credentials([pair])
+                clients = settings.tls_client_ca
+                credentials = grpc.ssl_server_credentials(
+                    [pair],
+                    root_certificates=clients.read_bytes() if clients else None,
+                    require_client_auth=clients is not None,
                 )
+                port = self._server.add_secure_port(settings.bind, credentials)
             else:
                 port = self._server.add_insecure_port(settings.bind)
         except RuntimeError as error:
@@ -279,6 +292,8 @@ def check_bind(settings: Settings) -> None:
     """BindRefused for an address beyond this machine without TLS, unless told so."""
     if bool(settings.tls_cert) != bool(settings.tls_key):
         raise BindRefused("TLS needs both tls_cert and tls_key")
+    if settings.tls_client_ca and not settings.tls_cert:
+        raise BindRefused("tls_client_ca needs TLS: set tls_cert and tls_key")
     if settings.insecure_public or settings.tls_cert or settings.bind.startswith("unix:"):
         return
     host = settings.bind.rpartition(":")[0].strip("[]")

@@ -14,6 +14,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+Algorithm = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
+]
+
 
 class Settings(BaseSettings):
     """Everything that can be set. Unknown names in the file are refused; see docs of each field."""
@@ -35,7 +39,30 @@ class Settings(BaseSettings):
     )
     tls_cert: Path | None = Field(None, description="PEM file with the certificate chain")
     tls_key: Path | None = Field(None, description="PEM file with the certificate's key")
+    tls_client_ca: Path | None = Field(
+        None, description="PEM file of certificates: clients must show one that these vouch for"
+    )
     reuse_port: bool = Field(False, description="let other processes listen on the same port")
+
+    identity: Literal["off", "optional", "required"] = Field(
+        "off",
+        description="whether people who take places at tables have to say who they are, by JWT",
+    )
+    identity_issuer: str = Field("", description="address of the OpenID Connect issuer of the JWTs")
+    identity_audience: str = Field("", description="what the JWTs must be for: their aud")
+    identity_jwks_url: str = Field(
+        "", description="address of the issuer's keys; empty: its discovery document has it"
+    )
+    identity_algorithms: tuple[Algorithm, ...] = Field(
+        ("RS256", "PS256", "ES256", "EdDSA"),
+        min_length=1,
+        description="algorithms by which they may be signed, never with a shared secret",
+    )
+    identity_keys_s: float = Field(600.0, ge=1, description="life of the issuer's keys in memory")
+    identity_timeout_s: float = Field(3.0, gt=0, le=30, description="seconds to wait for the keys")
+    identity_leeway_s: float = Field(
+        30.0, ge=0, le=300, description="by how much the issuer's clock may differ"
+    )
 
     ai_threads: int = Field(0, ge=0, le=256, description="threads for AI players; 0: one a core")
     ai_floor_s: float = Field(0.4, ge=0, le=60, description="least time an AI seat takes, seconds")

@@ -31,6 +31,9 @@ def serve(
     ] = None,
     tls_cert: Annotated[Path | None, Flag(help="PEM file with the certificate chain")] = None,
     tls_key: Annotated[Path | None, Flag(help="PEM file with its key")] = None,
+    tls_client_ca: Annotated[
+        Path | None, Flag(help="PEM file of certificates that must vouch for every client's")
+    ] = None,
     ai_threads: Annotated[int | None, Flag(help="threads for AI players [0: one a core]")] = None,
     ai_floor: Annotated[
         float | None, Flag(help="least seconds an AI seat takes to answer [0.4]; 0 for machines")
@@ -76,6 +79,7 @@ def serve(
         insecure_public=insecure_public,
         tls_cert=tls_cert,
         tls_key=tls_key,
+        tls_client_ca=tls_client_ca,
         ai_threads=ai_threads,
         ai_floor_s=ai_floor,
         ai_jitter_s=ai_jitter,
@@ -93,6 +97,7 @@ def serve(
 
 
 async def _serve(chosen: object, *, print_port: bool) -> int:
+    from tavolata.service.identity import IdentityRefused
     from tavolata.service.server import BindRefused, Server
     from tavolata.service.settings import Settings
     from tavolata.service.store.revisions import NotOpened, UnknownSchema
@@ -104,7 +109,15 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     server.heed_signals()
     try:
         await server.start()
-    except (FileInUse, UnknownSchema, NotOpened, BindRefused, TournamentsRefused, OSError) as error:
+    except (
+        FileInUse,
+        UnknownSchema,
+        NotOpened,
+        BindRefused,
+        IdentityRefused,
+        TournamentsRefused,
+        OSError,
+    ) as error:
         typer.echo(f"tavolata: {error}", err=True)
         return 1
     if print_port:

@@ -89,7 +89,11 @@ def _joined(table: Table, entry: Entry) -> None:
         table.tokens[token_hash].slot = entry.slot
         table.owner = entry.slot
     else:
-        table.tokens[token_hash] = Token(entry.slot)
+        subject = bytes.fromhex(body.get("subject", ""))
+        table.tokens[token_hash] = Token(entry.slot, subject=subject)
+        if "replaces" in body:
+            table.tokens[bytes.fromhex(body["replaces"])].void = True
+            table.owner = entry.slot
     _tell_seat(table, entry, seat)
     if body.get("owner"):
         _tell_owner(table, entry)
@@ -107,9 +111,10 @@ def _add_nonce(table: Table, entry: Entry, slot: int) -> None:
 def _reissued(table: Table, entry: Entry) -> None:
     """A seat's unused token is replaced."""
     body = entry.body or {}
-    table.tokens[bytes.fromhex(body["replaces"])].void = True
+    replaced = table.tokens[bytes.fromhex(body["replaces"])]
+    replaced.void = True
     fresh = bytes.fromhex(body["token"])
-    table.tokens[fresh] = Token(entry.slot)
+    table.tokens[fresh] = Token(entry.slot, subject=replaced.subject)
     key = (int(body["of_scope"]), str(body["of_request"]))
     before = table.requests[key]
     table.requests[key] = Recorded(
@@ -117,15 +122,30 @@ def _reissued(table: Table, entry: Entry) -> None:
     )
 
 
+def _recovered(table: Table, entry: Entry) -> None:
+    """A person who is known by its identity gets its seat back under a new token."""
+    body = entry.body or {}
+    seat = table.seats[entry.slot]
+    subject = table.tokens[bytes.fromhex(body["replaces"])].subject
+    _void_tokens(table, seat)
+    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot, subject=subject)
+    if seat.control != OCCUPANT:
+        _take_back(table, entry, seat)
+
+
 def _token_used(table: Table, entry: Entry) -> None:
     """A token was used for the first time: from now on it can't be replaced."""
     table.tokens[bytes.fromhex((entry.body or {})["token"])].used = True
 
 
-def _vacate(table: Table, seat: Seat) -> None:
+def _void_tokens(table: Table, seat: Seat) -> None:
     for token in table.tokens.values():
         if token.slot == seat.number:
             token.void = True
+
+
+def _vacate(table: Table, seat: Seat) -> None:
+    _void_tokens(table, seat)
     seat.kind, seat.name, seat.ai, seat.since = OPEN, "", None, 0
     seat.control = SeatControl.SEAT_CONTROL_UNSPECIFIED
 
@@ -342,6 +362,7 @@ def ai_body(player: AiPlayer) -> dict[str, object]:
 _KINDS: dict[str, Callable[[Table, Entry], None]] = {
     "joined": _joined,
     "reissued": _reissued,
+    "recovered": _recovered,
     "token_used": _token_used,
     "seat_set": _seat_set,
     "started": _started,

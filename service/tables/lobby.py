@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 
 from tavolata.ext.registry import game_spec
 from tavolata.service.ai_levels import resolve
@@ -24,8 +25,10 @@ from tavolata.service.tables.model import (
 )
 from tavolata.service.tables.names import check_name
 from tavolata.service.tables.requests import (
+    NOBODY,
     Caller,
     Change,
+    Person,
     check_request_id,
     digest_of,
     draft,
@@ -71,23 +74,23 @@ class Lobby:
 
     # -- making -----------------------------------------------------------------------------------
 
-    async def create(self, request: CreateTableRequest) -> Seated:
+    async def create(self, request: CreateTableRequest, person: Person = NOBODY) -> Seated:
         """Make a table, or find the one that this request made."""
         check_request_id(request.request_id)
-        digest = digest_of(b"CreateTable", request.SerializeToString(deterministic=True))
+        digest = _digest(b"CreateTable", request, person.subject)
         while True:
             table_id = await self._tables.find_creation(request.request_id)
             if table_id is not None:
                 return await self._again(table_id, request.request_id, digest)
             token = self._new_token()
             table_id = self._tables.entropy.name()
-            entry = self._creation(request, token)
+            entry = self._creation(request, token, person.subject)
             entry.request_id, entry.digest = request.request_id, digest
             table = await self._tables.create(table_id, entry)
             if table is not None:
                 return Seated(table, table.owner, token)
 
-    def _creation(self, request: CreateTableRequest, token: str) -> Entry:
+    def _creation(self, request: CreateTableRequest, token: str, subject: bytes) -> Entry:
         settings = complete(request.settings, request.seats, self._defaults)
         plans = self._plans(request.seats)
         callers = [number for number, plan in enumerate(plans) if "caller" in plan]
@@ -101,6 +104,7 @@ class Lobby:
             "salt": entropy.bytes(32).hex(),
             "reproducible": bool(seed),
             "token": hash_of(token).hex(),
+            **_owned_by(subject),
         }
         return draft(CREATED, callers[0] if callers else NO_SEAT, body=body)
 
@@ -130,14 +134,18 @@ class Lobby:
 
     # -- joining ----------------------------------------------------------------------------------
 
-    async def join(self, request: JoinTableRequest, token: str | None) -> Seated:
-        """Take an open seat, or take the caller's own seat back."""
-        change = _change_of(request, token)
+    async def join(
+        self, request: JoinTableRequest, token: str | None, person: Person = NOBODY
+    ) -> Seated:
+        """Take an open seat, or take the caller's own seat back, which is the token's or, without
+        one, that of the caller's identity."""
+        subject = person.subject if token is None else b""
+        change = _change_of(request, token, subject)
         fresh = "" if token is not None else self._new_token()
         made: list[Entry] = []
 
         def decide(table: Table, caller: Caller | None) -> Entry:
-            made[:] = [_joining(table, caller, request, fresh)]
+            made[:] = [_joining(table, caller, request, fresh, subject)]
             return made[0]
 
         table, recorded = await self._tables.change(change, decide)
@@ -248,10 +256,18 @@ class Lobby:
         return (await self._tables.change(change, decide))[0]
 
 
-def _joining(table: Table, caller: Caller | None, request: JoinTableRequest, fresh: str) -> Entry:
-    """The entry of a JoinTable that hasn't been made yet."""
+def _joining(
+    table: Table, caller: Caller | None, request: JoinTableRequest, fresh: str, subject: bytes
+) -> Entry:
+    """The entry of a JoinTable that hasn't been made yet. subject: of a caller without token."""
     if caller is not None and caller.slot != NO_SEAT:
-        return _returning(table, caller, request)
+        return _returning(table, caller.slot, request, "token")
+    lost = table.token_of(subject)
+    if lost is not None and table.tokens[lost].slot != NO_SEAT:
+        entry = _returning(table, table.tokens[lost].slot, request, "identity")
+        entry.kind = "recovered"
+        entry.body = {"token": hash_of(fresh).hex(), "replaces": lost.hex()}
+        return entry
     refuse.unless_over(table)
     if table.state != STATE_OPEN:
         raise refuse.started(table.table_id)
@@ -260,19 +276,28 @@ def _joining(table: Table, caller: Caller | None, request: JoinTableRequest, fre
     slot = _open_seat(table, request)
     token_hash = hash_of(fresh) if caller is None else caller.token_hash
     body: dict[str, object] = {"name": name, "nonce": nonce.hex(), "token": token_hash.hex()}
-    if caller is not None:
+    if caller is not None or lost is not None:
         body["owner"] = True
+    if lost is not None:
+        body["replaces"] = lost.hex()
+    body |= _owned_by(subject)
     return draft("joined", slot, body=body)
 
 
-def _returning(table: Table, caller: Caller, request: JoinTableRequest) -> Entry:
+def _returning(table: Table, slot: int, request: JoinTableRequest, whose: str) -> Entry:
+    """whose: what shows that the seat is the caller's."""
     refuse.unless_over(table)
-    refuse_resigned(table, caller.slot)
-    if request.HasField("seat") and request.seat != caller.slot:
+    refuse_resigned(table, slot)
+    if request.HasField("seat") and request.seat != slot:
         raise invalid_field(
-            "seat", f"is {request.seat}", f"absent, or {caller.slot}, the seat of the token"
+            "seat", f"is {request.seat}", f"absent, or {slot}, the seat of the {whose}"
         )
-    return draft("returned", caller.slot)
+    return draft("returned", slot)
+
+
+def _owned_by(subject: bytes) -> dict[str, object]:
+    """What an entry that gives a token says of whom it is, as far as that is known."""
+    return {"subject": subject.hex()} if subject else {}
 
 
 def _open_seat(table: Table, request: JoinTableRequest) -> int:
@@ -292,7 +317,14 @@ def _must_be_recorded(table: Table, caller: Caller | None) -> Entry:
     raise AssertionError("a table's log has the request that made it")
 
 
-def _change_of(request: Simple | JoinTableRequest, token: str | None) -> Change:
-    name = request.DESCRIPTOR.name.encode()
-    digest = digest_of(name, request.SerializeToString(deterministic=True))
+def _change_of(
+    request: Simple | JoinTableRequest, token: str | None, subject: bytes = b""
+) -> Change:
+    digest = _digest(request.DESCRIPTOR.name.encode(), request, subject)
     return Change(request.table_id, token, request.request_id, digest)
+
+
+def _digest(name: bytes, request: Message, subject: bytes) -> bytes:
+    """Of a request's content; whose it is belongs to it, so that nobody gets another's token."""
+    content = request.SerializeToString(deterministic=True)
+    return digest_of(name, content, *([subject] if subject else []))

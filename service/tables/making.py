@@ -75,7 +75,8 @@ def made(table_id: str, entry: Entry) -> Table:
     table = Table(setup, rules, [_planned(n, plan) for n, plan in enumerate(body["seats"])])
     table.created_us = entry.time_us
     table.owner = entry.slot
-    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot)
+    subject = bytes.fromhex(body.get("subject", ""))
+    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot, subject=subject)
     record(table, entry)
     return table
 

@@ -60,11 +60,13 @@ class Seat:
 @dataclass(slots=True)
 class Token:
     """What is kept of a token, under its hash. slot: the seat, or NO_SEAT for an owner without one;
-    used: whether anybody has called with it; void: whether it is worth nothing any more."""
+    used: whether anybody has called with it; void: whether it is worth nothing any more; subject:
+    of whom it is, empty if that isn't known."""
 
     slot: int
     used: bool = False
     void: bool = False
+    subject: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,13 @@ class Table:
     def turn(self) -> int:
         """Number of the open decision."""
         return 0 if self.match is None else self.match.turn
+
+    def token_of(self, subject: bytes) -> bytes | None:
+        """The hash of the token of the place that somebody has, None without one."""
+        for token_hash, token in self.tokens.items():
+            if subject and token.subject == subject and not token.void:
+                return token_hash
+        return None
 
     def open_seats(self) -> list[int]:
         """Numbers of the seats that nobody has."""

@@ -25,6 +25,23 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """Who calls, apart from any token. subject: of the identity, empty if that isn't known;
+    address: where from, empty if the transport has none."""
+
+    subject: bytes = b""
+    address: str = ""
+
+    @property
+    def key(self) -> bytes | str:
+        """What limits are counted by; empty: nothing."""
+        return self.subject or self.address
+
+
+NOBODY = Person()
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A request that changes a table. digest: of its content; token: as sent, None if none;
     without_rules: whether it is possible without the rules that the table is played by."""

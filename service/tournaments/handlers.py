@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from tavolata.service.identity import Identities
 from tavolata.service.tournaments import refuse
 from tavolata.service.tournaments.pages import page_of
 from tavolata.v1 import tournament_service_pb2 as pb
@@ -21,8 +22,12 @@ class TournamentService:
     """The rpcs of tavolata.v1.TournamentService. Without tournaments all are refused."""
 
     def __init__(
-        self, tournaments: Tournaments | None = None, exporting: Exporting | None = None
+        self,
+        tournaments: Tournaments | None = None,
+        exporting: Exporting | None = None,
+        identities: Identities | None = None,
     ) -> None:
+        self._identities = identities or Identities()
         self._given = tournaments
         self._exporting = exporting
 
@@ -48,6 +53,7 @@ class TournamentService:
         self, request: pb.CreateTournamentRequest, context: Context
     ) -> pb.CreateTournamentResponse:
         """Make a tournament."""
+        await self._identities.subject_of(context)
         made = await self._tournaments.create(
             request.request_id, request.specification, request.processes
         )
@@ -83,6 +89,7 @@ class TournamentService:
         self, request: pb.CancelTournamentRequest, context: Context
     ) -> pb.CancelTournamentResponse:
         """End it for good."""
+        await self._identities.subject_of(context)
         entry = await self._tournaments.cancel(request.tournament_id)
         return pb.CancelTournamentResponse(tournament=entry.message)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from tavolata.service.ai_levels import ceiling_of
+from tavolata.service.identity import Identities
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.settings import Settings
 from tavolata.service.tournaments.handlers import TournamentService
@@ -16,10 +17,12 @@ class TournamentsRefused(Exception):
     """There can't be tournaments as the settings say; the message says why."""
 
 
-def tournament_service(settings: Settings, clock: Clock, entropy: Entropy) -> TournamentService:
+def tournament_service(
+    settings: Settings, clock: Clock, entropy: Entropy, identities: Identities
+) -> TournamentService:
     """The service on its folder, or one that refuses. TournamentsRefused says what is wrong."""
     if settings.tournaments_dir is None:
-        return TournamentService(None)
+        return TournamentService(identities=identities)
     for name in NEEDED:
         if find_spec(name) is None:
             raise TournamentsRefused(
@@ -40,4 +43,4 @@ def tournament_service(settings: Settings, clock: Clock, entropy: Entropy) -> To
     )
     shelf = Shelf(settings.tournaments_dir)
     tournaments = Tournaments(shelf, caps, settings.tournaments_max, clock, entropy)
-    return TournamentService(tournaments, Exporting(shelf))
+    return TournamentService(tournaments, Exporting(shelf), identities)
