@@ -25,6 +25,7 @@ from tavolata.service.tables.clocks import deadline_us, limits_us
 from tavolata.service.tables.memory import Work
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
+from tavolata.service.telemetry import SILENCE, Telemetry
 from tavolata.service.thinking import Thinking
 from tavolata.v1.player_pb2 import AiPlayer
 
@@ -65,8 +66,10 @@ class AiSeats:
         entropy: Entropy,
         ceiling: Ceiling,
         work: Work,
+        telemetry: Telemetry = SILENCE,
     ) -> None:
         self._playing = playing
+        self._telemetry = telemetry
         self._thinking = thinking
         self._clock = clock
         self._entropy = entropy
@@ -137,7 +140,9 @@ class AiSeats:
         occupant = table.seats[seat]
         player = occupant.ai if occupant.kind == AI else table.setup.settings.stand_in
         assert player is not None  # noqa: S101
-        player, decision = await self._decide(table, seat, player, seed, stop)
+        with self._telemetry.deciding(table.table_id, player.player, player.level):
+            player, decision = await self._decide(table, seat, player, seed, stop)
+        self._telemetry.decided(player.player, player.level, decision.elapsed_ms / 1000)
         wait = due - self._clock.monotonic()
         if wait > 0:
             await self._clock.sleep(wait)

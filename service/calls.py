@@ -23,6 +23,7 @@ from tavolata.service import logs
 from tavolata.service.ports import Entropy
 from tavolata.service.refusals import Refused, invalid_field, to_status
 from tavolata.service.tables import refuse
+from tavolata.service.telemetry import SILENCE, Telemetry
 from tavolata.v1.errors_pb2 import ErrorReason
 
 log = structlog.get_logger(__name__)
@@ -70,8 +71,9 @@ def address_of(context: Any) -> str:
 class Calls:
     """Makes the method handlers of services."""
 
-    def __init__(self, limits: Limits, entropy: Entropy) -> None:
+    def __init__(self, limits: Limits, entropy: Entropy, telemetry: Telemetry = SILENCE) -> None:
         self._limits = limits
+        self._telemetry = telemetry
         self._entropy = entropy
         self._calls = 0
         self._streams = 0
@@ -97,12 +99,15 @@ class Calls:
     ) -> grpc.RpcMethodHandler[Any, Any]:
         read = self._reader(GetMessageClass(method.input_type))
         write = GetMessageClass(method.output_type).SerializeToString
-        name = method.name
-        if not method.server_streaming:
-            return grpc.unary_unary_rpc_method_handler(self._unary(name, call), read, write)
+        streams = method.server_streaming
+        answer = (self._streaming if streams else self._unary)(method.name, call)
+        full_name = f"{method.containing_service.name}/{method.name}"
+        answer = self._telemetry.around(full_name, answer, streams=streams)
+        if not streams:
+            return grpc.unary_unary_rpc_method_handler(answer, read, write)
         if method.client_streaming:
-            return grpc.stream_stream_rpc_method_handler(self._streaming(name, call), read, write)
-        return grpc.unary_stream_rpc_method_handler(self._streaming(name, call), read, write)
+            return grpc.stream_stream_rpc_method_handler(answer, read, write)
+        return grpc.unary_stream_rpc_method_handler(answer, read, write)
 
     def _reader(self, message: type[Message]) -> Callable[[bytes], Message | Refused]:
         """Parses a request; one that can't be taken becomes its refusal."""

@@ -7,6 +7,7 @@ import contextvars
 from collections.abc import Callable, Collection
 
 from tavolata.service.ports import Append, Clock, Store, StoreError, StoreUnavailable
+from tavolata.service.telemetry import SILENCE, Telemetry
 
 BATCH_MAX = 512
 # Every transaction has its price in CPU, whatever its size. When several callers commit at the same
@@ -21,15 +22,21 @@ class Committer:
     """Hands appends to the store in their order, many at a time.
 
     `on_failure` is called once, when the store can no longer be trusted; from then on every append
-    fails, as an fsync that failed must not be tried again.
+    fails, as an fsync that failed must not be tried again. `doubts` are called with every error.
     """
 
     def __init__(
-        self, store: Store, clock: Clock, on_failure: Callable[[StoreError], None]
+        self,
+        store: Store,
+        clock: Clock,
+        on_failure: Callable[[StoreError], None],
+        telemetry: Telemetry = SILENCE,
     ) -> None:
         self._store = store
         self._clock = clock
         self._on_failure = on_failure
+        self._telemetry = telemetry
+        self.doubts: list[Callable[[StoreError], None]] = []
         self._waiting: list[tuple[Append, Settle]] = []
         self._running: asyncio.Task[None] | None = None
         self._failure: StoreError | None = None
@@ -80,15 +87,29 @@ class Committer:
     async def _write(self, batch: list[Append]) -> list[StoreError | None]:
         if self._failure is not None:
             return [self._failure] * len(batch)
+        began = self._clock.monotonic()
         try:
             outcomes = list(await self._store.write(batch))
         except Exception as error:  # noqa: BLE001 - whatever it was, the outcome is unknown
             outcomes = [StoreUnavailable(repr(error))] * len(batch)
+        self._telemetry.committed(len(batch), self._clock.monotonic() - began)
         for outcome in outcomes:
-            if isinstance(outcome, StoreUnavailable) and self._failure is None:
-                self._failure = outcome
-                self._on_failure(outcome)
+            if outcome is not None:
+                self._failed(outcome)
         return outcomes
+
+    def _failed(self, error: StoreError) -> None:
+        self._telemetry.store_error(error)
+        for doubt in self.doubts:
+            doubt(error)
+        if isinstance(error, StoreUnavailable):
+            self.distrust(error)
+
+    def distrust(self, error: StoreError) -> None:
+        """Write nothing any more."""
+        if self._failure is None:
+            self._failure = error
+            self._on_failure(error)
 
     async def drain(self) -> None:
         """Return when everything submitted so far has its outcome."""

@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import ipaddress
 import signal
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import grpc
 import structlog
 from grpc_channelz.v1 import channelz
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from tavolata.service.ai_levels import ceiling_of
@@ -24,6 +24,8 @@ from tavolata.service.committer import Committer
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
 from tavolata.service.identity import identities
+from tavolata.service.metrics import Metrics
+from tavolata.service.operation import Operation
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
@@ -32,6 +34,7 @@ from tavolata.service.tables.memory import Lifetimes
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
 from tavolata.service.tables.tables import Tables
+from tavolata.service.telemetry import SILENCE, Telemetry
 from tavolata.service.thinking import Thinking, ThinkingThreads
 from tavolata.service.tournaments.handlers import TournamentService
 from tavolata.service.tournaments.opening import tournament_service
@@ -44,6 +47,7 @@ _CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 _TOURNAMENTS = tournament_service_pb2.DESCRIPTOR.services_by_name["TournamentService"]
 SERVICES = (_CATALOG.full_name, _TABLES.full_name, _TOURNAMENTS.full_name)
+CHANNELZ = "grpc.channelz.v1.Channelz"
 SWEEP_S = 30.0
 # Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
 GRACE_US = 60 * 10**6
@@ -113,6 +117,7 @@ def make_core(
     entropy: Entropy,
     thinking: Thinking,
     on_store_failure: asyncio.Event,
+    telemetry: Telemetry = SILENCE,
 ) -> Core:
     """The service above these ports. The event is set when the store can't be trusted any more."""
 
@@ -121,9 +126,10 @@ def make_core(
         on_store_failure.set()
 
     ceiling = ceiling_of(settings)
-    committer = Committer(store, clock, failed)
+    committer = Committer(store, clock, failed, telemetry)
     lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
     tables = Tables(store, committer, bus, clock, entropy, lifetimes)
+    tables.telemetry = telemetry
     playing = Playing(tables)
     lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s))
     hub = WatchHub(
@@ -134,9 +140,9 @@ def make_core(
         watchers_max=settings.watchers_max,
         caller_watchers_max=settings.caller_watchers_max,
     )
-    work = WorkLoop(tables, clock, entropy, settings.lease_s)
+    work = WorkLoop(tables, clock, entropy, settings.lease_s, telemetry)
     tables.work = work
-    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work)
+    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry)
     tables.on_change += [work.seen, ai_seats.consider]
     return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s)
 
@@ -160,32 +166,49 @@ class Server:
         self._identities = identities(settings)
         entropy = SystemEntropy()
         store, self._bus = await open_store(settings)
-        thinking = ThinkingThreads(settings.thread_count)
+        self._metrics = Metrics()
+        thinking = ThinkingThreads(settings.thread_count, self._metrics)
         self.core = make_core(
-            settings, store, self._bus, SystemClock(), entropy, thinking, self._failed
+            settings,
+            store,
+            self._bus,
+            SystemClock(),
+            entropy,
+            thinking,
+            self._failed,
+            self._metrics,
         )
         limits = Limits(
             settings.calls_max, settings.streams_max, settings.message_bytes_max, settings.call_s
         )
-        self._calls = Calls(limits, entropy)
+        self._calls = Calls(limits, entropy, self._metrics)
         self._server = grpc.aio.server(options=_options(settings))
-        self._health = health.aio.HealthServicer()
+        self.operation = Operation(
+            settings,
+            self.core,
+            self._metrics,
+            thinking,
+            needing=(_TABLES.full_name,),
+            others=(_CATALOG.full_name, _TOURNAMENTS.full_name),
+        )
         try:
             self._tournaments = tournament_service(
                 settings, SystemClock(), entropy, self._identities
             )
             self._add_services(entropy)
             self.port = self._listen()
+            self.operation.listen()
             await self._tournaments.take_up()
         except BaseException:
             await self._let_go()
             raise
+        await self.operation.begin()
         await self._server.start()
         self._background = [
             asyncio.create_task(self.core.run()),
             asyncio.create_task(self._sweep()),
+            asyncio.create_task(self.operation.run()),
         ]
-        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
         log.info("server.serving", bind=settings.bind, port=self.port, store=place_of(settings))
 
     def _add_services(self, entropy: Entropy) -> None:
@@ -205,14 +228,11 @@ class Server:
                 self._calls.handler_of(_TOURNAMENTS, self._tournaments),
             )
         )
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        channelz.add_channelz_servicer(self._server)
-        names = (
-            *SERVICES,
-            health.SERVICE_NAME,
-            reflection.SERVICE_NAME,
-            "grpc.channelz.v1.Channelz",
-        )
+        health_pb2_grpc.add_HealthServicer_to_server(self.operation.health, self._server)
+        names = [*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME]
+        if self._settings.channelz:
+            channelz.add_channelz_servicer(self._server)
+            names.append(CHANNELZ)
         reflection.enable_server_reflection(names, self._server)
 
     def _listen(self) -> int:
@@ -243,49 +263,62 @@ class Server:
             except Exception:
                 log.exception("sweep.failed")
 
-    async def _set_health(self, status: Any) -> None:
-        for name in ("", *SERVICES):
-            await self._health.set(name, status)
-
     def heed_signals(self) -> None:
         """Let SIGTERM and SIGINT end `serve`; to be called before anybody knows the process."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._asked.set)
 
-    async def serve(self) -> bool:
-        """Run until told to stop, then stop in good order; False if the store has failed."""
+    async def serve(self, stopping: Callable[[], None] = lambda: None) -> bool:
+        """Run until told to stop, then stop in good order; False if the store has failed.
+
+        stopping: called when the stop begins.
+        """
         waiting = [asyncio.create_task(each.wait()) for each in (self._asked, self._failed)]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
+        stopping()
         await self.stop()
         return not self._failed.is_set()
 
     async def stop(self) -> None:
-        """Say so, end the streams with closing messages, finish the last commit, let go."""
+        """Say so, claim nothing any more, end the streams with closing messages, finish the last
+        commit, let go; in `stop_s` and a little, whatever callers and store do."""
         log.info("server.stopping")
-        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        until = asyncio.get_running_loop().time() + self._settings.stop_s
+        # The streams of those who don't read are waited for in vain; what comes after needs time.
+        calls_until = until - self._settings.stop_s / 4
+        await self.operation.leave()
         self._calls.stopping = True
         for task in self._background:
             task.cancel()
         self.core.hub.end_all()
         tournaments_end = asyncio.create_task(self._tournaments.close())
+        await _by(calls_until, self._stop_acting())
+        await _by(calls_until, self._calls.idle.wait())
+        await _by(until, tournaments_end)
+        # Still open are streams of the standard services, which never end by themselves.
+        await _by(until, self._server.stop(LAST_GRACE_S))
+        await _by(until, self._let_go())
+        log.info("server.stopped")
+
+    async def _stop_acting(self) -> None:
         await self.core.ai_seats.close()
         await self.core.work.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._calls.idle.wait(), self._settings.stop_s)
-        await tournaments_end
-        # Still open are streams of the standard services, which never end by themselves.
-        await self._server.stop(LAST_GRACE_S)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._let_go(), self._settings.stop_s)
-        log.info("server.stopped")
 
     async def _let_go(self) -> None:
         await self._tournaments.close()
         await self.core.close()
         await self._bus.close()
+        await self.operation.close()
+
+
+async def _by(until: float, work: Awaitable[object]) -> None:
+    """Await it, but not for longer than until that time of the event loop, or a moment."""
+    left = max(LAST_GRACE_S * 2, until - asyncio.get_running_loop().time())
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(work, left)
 
 
 def check_bind(settings: Settings) -> None:

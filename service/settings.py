@@ -43,6 +43,23 @@ class Settings(BaseSettings):
         None, description="PEM file of certificates: clients must show one that these vouch for"
     )
     reuse_port: bool = Field(False, description="let other processes listen on the same port")
+    metrics_bind: str = Field(
+        "",
+        pattern=r"^(.+:\d+)?$",
+        description="address and port of /metrics, /healthz and /readyz by HTTP; empty: nowhere",
+    )
+    channelz: bool = Field(
+        False, description="let every caller ask about connections and sockets, by grpc.channelz.v1"
+    )
+    traces: Literal["off", "otlp"] = Field(
+        "off", description="send OpenTelemetry traces where the OTEL_* variables say"
+    )
+    probe_s: float = Field(
+        5.0, ge=0.05, le=60, description="between the writes by which readiness is found out"
+    )
+    probe_within_s: float = Field(
+        2.0, gt=0, le=30, description="seconds after which such a write counts as failed"
+    )
 
     identity: Literal["off", "optional", "required"] = Field(
         "off",
@@ -101,7 +118,7 @@ class Settings(BaseSettings):
     look_s: float = Field(
         0.5, ge=0.05, le=60, description="between looks for what other servers did, hints apart"
     )
-    stop_s: float = Field(20.0, gt=0, le=30, description="most time a graceful stop takes")
+    stop_s: float = Field(20.0, gt=0, le=25, description="most time a graceful stop takes")
 
     tournaments_dir: Path | None = Field(
         None, description="folder of tournaments, of this server alone; none: it runs none"

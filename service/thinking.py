@@ -8,12 +8,14 @@ import itertools
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Protocol
 
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.players import PlayerSpec
 from tavolata.ai.stop import Stop
+from tavolata.service.telemetry import SILENCE, Telemetry
 
 NICE = 10
 
@@ -43,7 +45,8 @@ _Job = tuple[bool, int, Callable[[], None] | None]
 class ThinkingThreads:
     """A fixed number of threads; whoever has a person waiting goes first."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, telemetry: Telemetry = SILENCE) -> None:
+        self._telemetry = telemetry
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
         self._threads = [
@@ -70,6 +73,7 @@ class ThinkingThreads:
     ) -> Decision:
         """See Thinking. When the caller is cancelled the search is told to stop."""
         loop = asyncio.get_running_loop()
+        asked_at = time.perf_counter()
         done: asyncio.Future[Decision] = loop.create_future()
 
         def give(decision: Decision | None, error: BaseException | None) -> None:
@@ -87,6 +91,7 @@ class ThinkingThreads:
         def think() -> None:
             if stop.is_set():
                 return
+            self._telemetry.waited(time.perf_counter() - asked_at, urgent=urgent)
             try:
                 player = spec.make(observation.game)
                 decision = player.decide(observation, limits, seed=seed, stop=stop)

@@ -20,6 +20,7 @@ from tavolata.service.tables.clocks import limits_us
 from tavolata.service.tables.model import PARKED, PLAYING, Table
 from tavolata.service.tables.requests import draft
 from tavolata.service.tables.tables import Tables
+from tavolata.service.telemetry import SILENCE, Telemetry
 
 log = structlog.get_logger(__name__)
 CLAIM_MAX = 200  # tables claimed at a time, so that several servers share what there is
@@ -30,8 +31,16 @@ RETRY_S = 0.5  # before a table is read again that couldn't be
 class WorkLoop:
     """The claims of this server."""
 
-    def __init__(self, tables: Tables, clock: Clock, entropy: Entropy, lease_s: float) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        clock: Clock,
+        entropy: Entropy,
+        lease_s: float,
+        telemetry: Telemetry = SILENCE,
+    ) -> None:
         self._tables = tables
+        self._telemetry = telemetry
         self._store: Store = tables.store
         self._clock = clock
         self._entropy = entropy
@@ -50,6 +59,11 @@ class WorkLoop:
     def holds(self, table_id: str) -> int | None:
         """The epoch of this server's claim on a table, None without one."""
         return self._epochs.get(table_id)
+
+    @property
+    def held_count(self) -> int:
+        """Tables that this server acts for."""
+        return len(self._epochs)
 
     async def rouse(self, table_id: str) -> bool:
         """Claim the table if nobody has it; whether its clocks are to begin anew."""
@@ -139,6 +153,7 @@ class WorkLoop:
 
     def _lose_all(self) -> None:
         """Go on as another server: what this one had may be another's by now."""
+        self._telemetry.lease_lost()
         self.server_id = self._entropy.name()
         self._renewed_at = float("-inf")
         held, self._epochs = list(self._epochs), {}
@@ -162,12 +177,15 @@ class WorkLoop:
         if self._renewed_at == float("-inf"):
             await self._renew()
         try:
-            return await self._store.claim(
+            claims = await self._store.claim(
                 self.server_id, limit, among=among, without=tuple(self._unable)
             )
         except StoreError:
             self._lose_all()
             raise
+        if claims:
+            self._telemetry.claimed(len(claims))
+        return claims
 
     def _hold(self, claim: Claim) -> None:
         self._epochs[claim.table_id] = claim.epoch

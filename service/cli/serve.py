@@ -6,12 +6,15 @@ import asyncio
 import gc
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 Flag = typer.Option
+STOP_MAX_S = 28.0
+STOPPED_BADLY = 4
 
 
 def serve(
@@ -98,6 +101,7 @@ def serve(
 
 async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.identity import IdentityRefused
+    from tavolata.service.probes import ProbesRefused
     from tavolata.service.server import BindRefused, Server
     from tavolata.service.settings import Settings
     from tavolata.service.store.revisions import NotOpened, UnknownSchema
@@ -115,6 +119,7 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
         NotOpened,
         BindRefused,
         IdentityRefused,
+        ProbesRefused,
         TournamentsRefused,
         OSError,
     ) as error:
@@ -123,4 +128,17 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     if print_port:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
-    return 0 if await server.serve() else 3
+    return 0 if await server.serve(_leave_at_last) else 3
+
+
+def _leave_at_last() -> None:
+    """End the process when a graceful stop has taken too long for its supervisor: a disk that
+    doesn't answer, for one, can't be waited for. What was acknowledged is recorded."""
+
+    def leave() -> None:
+        os.write(2, f"tavolata: not stopped after {STOP_MAX_S:g} s; ending\n".encode())
+        os._exit(STOPPED_BADLY)
+
+    timer = threading.Timer(STOP_MAX_S, leave)
+    timer.daemon = True
+    timer.start()

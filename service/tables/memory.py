@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -236,6 +236,10 @@ class TablesInMemory:
             if table is not None:
                 table.dead = True
                 self._wake(table)
+
+    def states(self) -> Iterator[int]:
+        """The state of every table in memory."""
+        return (table.state for table in self._tables.values())
 
     # -- telling ----------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ from tavolata.service.tables.requests import (
     hash_of,
     refused_by,
 )
+from tavolata.service.telemetry import SILENCE, Telemetry
 
 _WORK = {PLAYING: True, PARKED: False}  # of a summary, by state
 
@@ -70,6 +71,7 @@ class Tables(TablesInMemory):
         self.entropy = entropy
         self._committer = committer
         self._bus = bus
+        self.telemetry: Telemetry = SILENCE
         self._unrecorded: set[bytes] = set()  # tokens in use that a full store couldn't mark
 
     # -- who calls --------------------------------------------------------------------------------
@@ -160,7 +162,10 @@ class Tables(TablesInMemory):
     async def _outcome(self, table: Table) -> StoreError | None:
         """What became of the last entry, once that is known."""
         flight = table.in_flight
-        return None if flight is None else await flight.outcome()
+        if flight is None:
+            return None
+        with self.telemetry.committing(table.table_id):
+            return await flight.outcome()
 
     def append(self, table: Table, entry: Entry, epoch: int = NO_EPOCH) -> None:
         """Carry out an entry in memory and send it to the store; after RulesError, neither.
