@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tavolata.service.cli import reach
+
 if TYPE_CHECKING:
     import grpc
 
@@ -27,7 +29,8 @@ class Place:
     """Which server and table; empty or None: a server of one's own, a new table.
 
     tls_ca: PEM file with the certificates to trust; None: those that gRPC brings. is_watched: the
-    table is looked at and no seat taken.
+    table is looked at and no seat taken. tls_cert, tls_key: PEM files to show the server; identity:
+    file with a JWT to show it.
     """
 
     server: str
@@ -38,23 +41,24 @@ class Place:
     tls: bool = False
     tls_ca: Path | None = None
     is_watched: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    identity: Path | None = None
 
     @property
     def lasting(self) -> str:
         """The options that lead to the same server again; empty if it ends with the client."""
-        if self.tls_ca is not None:
-            return f"--server {self.server} --tls-ca {self.tls_ca}"
         if self.server:
-            return f"--server {self.server}{' --tls' if self.tls else ''}"
+            words = [f"--server {self.server}"]
+            words += ["--tls"] if self.tls and not (self.tls_ca or self.tls_cert) else []
+            words += [f"--tls-ca {self.tls_ca}"] if self.tls_ca else []
+            words += [f"--tls-cert {self.tls_cert} --tls-key {self.tls_key}"] * bool(self.tls_cert)
+            return " ".join(words)
         return f"--db {self.db}" if self.db is not None else ""
 
     def credentials(self) -> grpc.ChannelCredentials | None:
-        """What the server has to prove; None: plain text."""
-        import grpc
-
-        if not self.tls:
-            return None
-        return grpc.ssl_channel_credentials(self.tls_ca.read_bytes() if self.tls_ca else None)
+        """What the server has to prove, and is shown; None: plain text."""
+        return reach.credentials(self.tls, self.tls_ca, self.tls_cert, self.tls_key)
 
 
 def play(
@@ -69,6 +73,19 @@ def play(
         typer.Option(
             help="PEM file with the certificates to trust; implies --tls. Default: the public ones."
         ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=reach.CERT, help="PEM file with a certificate to show the server; implies --tls."
+        ),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(envvar=reach.KEY, help="PEM file with its key.")
+    ] = None,
+    identity: Annotated[
+        Path | None,
+        typer.Option(envvar=reach.IDENTITY, help="File with a JWT, for servers that want one."),
     ] = None,
     db: Annotated[
         Path | None,
@@ -110,14 +127,15 @@ def play(
         raise typer.BadParameter(f"{color!r}; allowed: auto, never, always", param_hint="--color")
     if server and db is not None:
         raise typer.BadParameter("--db is for a server of your own; leave out --server")
+    is_tls = tls or tls_ca is not None or (tls_cert is not None and bool(server))
     if (tls or tls_ca is not None) and not server:
         raise typer.BadParameter("TLS is for a server elsewhere; name it with --server")
     if watch and (join or token or seat is not None):
         raise typer.BadParameter("--watch is without a seat; leave out --join, --seat and --token")
     if watch and not server:
         raise typer.BadParameter("--watch is for a server elsewhere; name it with --server")
-    if tls_ca is not None:
-        _check_certificates(tls_ca)
+    if server:
+        reach.check(tls_ca, tls_cert, tls_key)
     wanted = Wanted(
         game_id=game,
         seats=seats,
@@ -128,20 +146,11 @@ def play(
         options=tuple(option or ()),
         seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
     )
-    is_tls = tls or tls_ca is not None
-    place = Place(server, db, join or watch, seat, token, is_tls, tls_ca, bool(watch))
+    place = Place(
+        *(server, db, join or watch, seat, token, is_tls, tls_ca, bool(watch)),
+        *((tls_cert, tls_key, identity) if server else ()),
+    )
     raise typer.Exit(_run(place, wanted, Voice(sys.stdout, color)))  # type: ignore[arg-type]
-
-
-def _check_certificates(file: Path) -> None:
-    """BadParameter unless the file has certificates: gRPC would only say that nobody answers."""
-    import ssl
-
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
-    except OSError as error:  # SSLError is one
-        why = "is no PEM file with certificates" if isinstance(error, ssl.SSLError) else error
-        raise typer.BadParameter(f"{file}: {why}", param_hint="--tls-ca") from None
 
 
 def _run(place: Place, wanted: Wanted, voice: Voice) -> int:
@@ -181,7 +190,12 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
     async with AsyncExitStack() as stack:
         target = place.server or await stack.enter_async_context(embedded_server(place.db))
         connection = await stack.enter_async_context(
-            connect(target, credentials=place.credentials(), policy=RetryPolicy(call_s=_CALL_S))
+            connect(
+                target,
+                credentials=place.credentials(),
+                policy=RetryPolicy(call_s=_CALL_S),
+                identity=reach.identity_in(place.identity),
+            )
         )
         lines = TypedLines(sys.stdin)
         if place.is_watched:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
+from tavolata.service.cli import reach
 from tavolata.service.cli.tournament_run import FAILED, REFUSED, SIGNALLED, stop
 
 if TYPE_CHECKING:
@@ -218,18 +219,23 @@ def asked(
     """What the server answers; says why not, and ends, if it doesn't."""
     # gRPC reads it when it is imported: its own log would stand between the lines.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    import grpc
-
     from tavolata.service.client import Refused, RetryPolicy, Unreachable, connect
 
-    async def call(trust: bytes | None) -> Answer:
-        credentials = grpc.ssl_channel_credentials(trust) if tls or tls_ca else None
-        policy = RetryPolicy(call_s=CALL_S)
-        async with connect(server, credentials=credentials, policy=policy) as connection:
+    cert, key = reach.from_environment(reach.CERT), reach.from_environment(reach.KEY)
+    identity = reach.identity_in(reach.from_environment(reach.IDENTITY))
+
+    async def call() -> Answer:
+        reached = connect(
+            server,
+            credentials=reach.credentials(tls, tls_ca, cert, key),
+            policy=RetryPolicy(call_s=CALL_S),
+            identity=identity,
+        )
+        async with reached as connection:
             return await ask(connection)
 
     try:
-        return asyncio.run(call(tls_ca.read_bytes() if tls_ca else None))
+        return asyncio.run(call())
     except Refused as error:
         stop(_told(error), REFUSED)
     except (Unreachable, OSError) as error:

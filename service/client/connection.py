@@ -7,7 +7,7 @@ from typing import Self
 
 import grpc
 
-from tavolata.service.client.retry import RetryPolicy
+from tavolata.service.client.retry import Identity, RetryPolicy
 from tavolata.service.client.seat import Seat, Wire, new_request_id
 from tavolata.service.client.stream import PlayStream
 from tavolata.service.client.tournaments import Tournaments
@@ -42,30 +42,36 @@ def connect(
     *,
     credentials: grpc.ChannelCredentials | None = None,
     policy: RetryPolicy | None = None,
+    identity: str | Identity | None = None,
 ) -> Connection:
     """A connection to ``target``, such as ``localhost:50051``; the first call opens it.
 
-    credentials: for TLS; None: plain. policy: how long calls and watches go on trying.
+    credentials: for TLS; None: plain. policy: how long calls and watches go on trying. identity: a
+    JWT, or what gives one that is valid now, for servers that know people by it.
     """
     channel = (
         grpc.aio.insecure_channel(target, options=_OPTIONS)
         if credentials is None
         else grpc.aio.secure_channel(target, credentials, options=_OPTIONS)
     )
-    return Connection(channel, policy or RetryPolicy())
+    known = (lambda: identity) if isinstance(identity, str) else identity
+    return Connection(channel, policy or RetryPolicy(), known)
 
 
 class Connection:
     """Use it in ``async with``, or ``close`` it. Calls raise Refused or Unreachable."""
 
-    def __init__(self, channel: grpc.aio.Channel, policy: RetryPolicy) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, policy: RetryPolicy, identity: Identity | None = None
+    ) -> None:
         self._channel = channel
         self._wire = Wire(
             catalog_service_pb2_grpc.CatalogServiceStub(channel),
             table_service_pb2_grpc.TableServiceStub(channel),
             policy,
+            identity,
         )
-        self.tournaments = Tournaments(channel, policy)
+        self.tournaments = Tournaments(channel, policy, identity)
 
     async def __aenter__(self) -> Self:
         return self
@@ -115,7 +121,7 @@ class Connection:
         request = table_service_pb2.CreateTableRequest(
             request_id=request_id or new_request_id(), settings=settings, seats=seats, seed=seed
         )
-        made = await self._wire.call(self._wire.tables.CreateTable, request)
+        made = await self._wire.ask_for_place(self._wire.tables.CreateTable, request)
         seat = self.seat(
             made.table.table_id, made.token, made.seat if made.HasField("seat") else None
         )
@@ -131,7 +137,8 @@ class Connection:
         nonce: bytes = b"",
         request_id: str = "",
     ) -> Seat:
-        """An open seat of a table: number ``seat``, or the first."""
+        """An open seat of a table: number ``seat``, or the first; or the seat at it that somebody
+        with the connection's identity has already, whose tokens of before are void then."""
         request = table_service_pb2.JoinTableRequest(
             request_id=request_id or new_request_id(),
             table_id=table_id,
@@ -139,7 +146,7 @@ class Connection:
             display_name=name,
             nonce=nonce,
         )
-        joined = await self._wire.call(self._wire.tables.JoinTable, request)
+        joined = await self._wire.ask_for_place(self._wire.tables.JoinTable, request)
         place = self.seat(table_id, joined.token, joined.seat)
         place.table = joined.table
         return place

@@ -18,6 +18,7 @@ from tavolata.service.client.errors import Refused, Unreachable, refused_call
 
 Response = TypeVar("Response")
 Metadata = tuple[tuple[str, str], ...]
+Identity = Callable[[], str]  # a JWT that is valid now
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,18 @@ def bearer(token: str) -> Metadata:
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
+def known_by(identity: Identity | None) -> Metadata:
+    """The header that says who somebody is; nothing for somebody without identity."""
+    return () if identity is None else (("x-tavolata-identity", f"Bearer {identity()}"),)
+
+
 async def call(
     rpc: Callable[..., Awaitable[Response]],
     request: object,
     *,
     policy: RetryPolicy,
     token: str = "",
+    identity: Identity | None = None,
 ) -> Response:
     """The response of a unary ``rpc``, after as many attempts as it takes.
 
@@ -95,7 +102,8 @@ async def call(
     while True:
         timeout = min(policy.attempt_s, max(until - clock(), 0.001))
         try:
-            return await rpc(request, timeout=timeout, metadata=bearer(token))
+            metadata = bearer(token) + known_by(identity)
+            return await rpc(request, timeout=timeout, metadata=metadata)
         except grpc.aio.AioRpcError as error:
             failure = refused_call(error)
         await patience.wait(failure)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from tavolata.service.client.retry import RetryPolicy, bearer, call
+from tavolata.service.client.retry import Identity, RetryPolicy, bearer, call
 from tavolata.service.client.watching import Sequence as Numbers
 from tavolata.service.client.watching import Update, follow
 from tavolata.v1 import (
@@ -43,12 +43,19 @@ class Wire:
     catalog: catalog_service_pb2_grpc.CatalogServiceAsyncStub
     tables: table_service_pb2_grpc.TableServiceAsyncStub
     policy: RetryPolicy
+    identity: Identity | None = None
 
     async def call(
         self, rpc: Callable[..., Awaitable[Response]], request: object, token: str = ""
     ) -> Response:
         """See ``retry.call``."""
         return await call(rpc, request, policy=self.policy, token=token)
+
+    async def ask_for_place(
+        self, rpc: Callable[..., Awaitable[Response]], request: object
+    ) -> Response:
+        """As ``call``, with the identity instead of a token."""
+        return await call(rpc, request, policy=self.policy, identity=self.identity)
 
     def watch(
         self, table_id: str, token: str, after_event: int | None, *, with_views: bool

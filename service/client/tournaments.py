@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 import grpc
 
 from tavolata.service.client.errors import Refused, ServiceError, refused_call
-from tavolata.service.client.retry import Patience, RetryPolicy, call
+from tavolata.service.client.retry import Identity, Patience, RetryPolicy, call
 from tavolata.service.client.seat import new_request_id
 from tavolata.v1 import tournament_service_pb2 as pb
 from tavolata.v1.tournament_pb2 import Tournament, TournamentState
@@ -34,9 +34,12 @@ class TournamentFailed(ServiceError):
 class Tournaments:
     """``Connection.tournaments``. Calls raise Refused or Unreachable."""
 
-    def __init__(self, channel: grpc.aio.Channel, policy: RetryPolicy) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, policy: RetryPolicy, identity: Identity | None = None
+    ) -> None:
         self._stub = TournamentServiceStub(channel)
         self._policy = policy
+        self._identity = identity
 
     async def create(
         self, specification: str, *, processes: int = 0, request_id: str = ""
@@ -48,7 +51,9 @@ class Tournaments:
             specification=specification,
             processes=processes,
         )
-        made = await call(self._stub.CreateTournament, request, policy=self._policy)
+        made = await call(
+            self._stub.CreateTournament, request, policy=self._policy, identity=self._identity
+        )
         return made.tournament
 
     async def get(self, tournament_id: str) -> Tournament:
@@ -106,7 +111,10 @@ class Tournaments:
     async def cancel(self, tournament_id: str) -> Tournament:
         """End a tournament for good; what was played is kept."""
         request = pb.CancelTournamentRequest(tournament_id=tournament_id)
-        return (await call(self._stub.CancelTournament, request, policy=self._policy)).tournament
+        ended = await call(
+            self._stub.CancelTournament, request, policy=self._policy, identity=self._identity
+        )
+        return ended.tournament
 
     async def export(
         self, tournament_id: str, form: pb.TournamentExport.ValueType
