@@ -220,6 +220,9 @@ class Metrics:
         """See Telemetry."""
         self._leases_lost.inc()
 
+    def close(self) -> None:
+        """Nothing is sent to anybody."""
+
     # -- what is asked ----------------------------------------------------------------------------
 
     def count_tables(self, states: Iterable[int]) -> None:

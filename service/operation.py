@@ -26,6 +26,25 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
+class TracesRefused(Exception):
+    """Traces are asked for, and can't be sent."""
+
+
+def metrics_of(settings: Settings) -> Metrics:
+    """What measures, and draws traces if they are asked for. TracesRefused if that needs what isn't
+    installed."""
+    if settings.traces == "off":
+        return Metrics()
+    try:
+        from tavolata.service.tracing import otlp
+    except ModuleNotFoundError as error:
+        raise TracesRefused(
+            f"traces need a package that isn't installed ({error.name}): "
+            "pip install 'tavolata[otel]'"
+        ) from error
+    return otlp()
+
+
 class Operation:
     """Of one server. needing: names of the services that can't do without the store; others:
     of those that can."""
@@ -120,8 +139,9 @@ class Operation:
         await self.readiness.close()
 
     async def close(self) -> None:
-        """Let go of the HTTP probes."""
+        """Let go of the HTTP probes; send the last traces."""
         if self._probes is not None:
             with contextlib.suppress(OSError):
                 await self._probes.close()
             self._probes = None
+        await asyncio.to_thread(self._metrics.close)

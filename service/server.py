@@ -25,7 +25,7 @@ from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
 from tavolata.service.identity import identities
 from tavolata.service.metrics import Metrics
-from tavolata.service.operation import Operation
+from tavolata.service.operation import Operation, metrics_of
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
@@ -150,8 +150,10 @@ def make_core(
 class Server:
     """A running server."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics | None = None) -> None:
+        """metrics: what measures and traces; as the settings say if it is None."""
         self._settings = settings
+        self._given_metrics = metrics
         self._asked = asyncio.Event()
         self._failed = asyncio.Event()
         self._background: list[asyncio.Task[None]] = []
@@ -160,13 +162,13 @@ class Server:
 
     async def start(self) -> None:
         """Open the store and listen. FileInUse, UnknownSchema, NotOpened, TournamentsRefused,
-        IdentityRefused and BindRefused say what is wrong."""
+        IdentityRefused, ProbesRefused, TracesRefused and BindRefused say what is wrong."""
         settings = self._settings
         check_bind(settings)
         self._identities = identities(settings)
+        self._metrics = self._given_metrics or metrics_of(settings)
         entropy = SystemEntropy()
         store, self._bus = await open_store(settings)
-        self._metrics = Metrics()
         thinking = ThinkingThreads(settings.thread_count, self._metrics)
         self.core = make_core(
             settings,

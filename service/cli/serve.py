@@ -101,6 +101,7 @@ def serve(
 
 async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.identity import IdentityRefused
+    from tavolata.service.operation import TracesRefused
     from tavolata.service.probes import ProbesRefused
     from tavolata.service.server import BindRefused, Server
     from tavolata.service.settings import Settings
@@ -120,6 +121,7 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
         BindRefused,
         IdentityRefused,
         ProbesRefused,
+        TracesRefused,
         TournamentsRefused,
         OSError,
     ) as error:

@@ -19,9 +19,13 @@ from tests.project.extensions import ROOT, SOURCE, SUFFIX, cython_sources, modul
 DATA = {".h", ".j2", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
 FOLDERS = ("service", "ai", "ext", "seeds")
 
-# What the extras `postgres`, `tournament` and `ray` bring, and who may need it to load.
-OPTIONAL = ("asyncpg", "jinja2", "matplotlib", "numpy", "openskill", "ray")
-WITH_EXTRAS = ("tavolata.ai.arena.tournament.", "tavolata.service.store.postgres")
+# What the extras bring, and who may need it to load.
+OPTIONAL = ("asyncpg", "jinja2", "matplotlib", "numpy", "openskill", "opentelemetry", "ray")
+WITH_EXTRAS = (
+    "tavolata.ai.arena.tournament.",
+    "tavolata.service.store.postgres",
+    "tavolata.service.tracing",
+)
 # Run by others, not imported: by the interpreter, by Alembic.
 RUN = ("tavolata.__main__", "tavolata.service.store.migrations.env")
 
