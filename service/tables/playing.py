@@ -130,12 +130,12 @@ class Playing:
         if len(explain) > EXPLAIN_MAX:
             raise invalid_field("explain", f"has {len(explain)} actions", f"at most {EXPLAIN_MAX}")
         table, viewer = await self.viewer(table_id, token)
+        if explain and viewer == SPECTATOR:
+            raise refuse.missing_token() if token is None else refuse.not_seated(table_id)
         refuse.unless_rules(table)
         match = table.match
         if match is None:
             raise refuse.aborted(table_id) if table.over else refuse.not_started(table_id)
-        if explain and viewer == SPECTATOR:
-            raise refuse.missing_token() if token is None else refuse.not_seated(table_id)
         explanations = [
             self._explain(table, viewer, action, f"explain[{place}]")
             for place, action in enumerate(explain)

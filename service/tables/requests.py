@@ -59,7 +59,8 @@ def digest_of(*parts: bytes) -> bytes:
 
 
 def hash_of(token: str) -> bytes:
-    """What is kept of a token."""
+    """What is kept of a token, and what tokens are found by: however long a comparison of these
+    hashes takes, it tells nothing from which a token follows."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

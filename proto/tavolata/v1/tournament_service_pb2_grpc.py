@@ -30,8 +30,11 @@ class TournamentServiceStub:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
-    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
-    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
+    A server that knows people by an identity reads it, as TableService describes, in CreateTournament and
+    CancelTournament too, and may refuse them with
+    UNAUTHENTICATED / MISSING_IDENTITY       this server wants one
+    UNAUTHENTICATED / BAD_IDENTITY           metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE       it can't be checked at present
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none
@@ -87,8 +90,11 @@ class TournamentServiceServicer:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
-    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
-    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
+    A server that knows people by an identity reads it, as TableService describes, in CreateTournament and
+    CancelTournament too, and may refuse them with
+    UNAUTHENTICATED / MISSING_IDENTITY       this server wants one
+    UNAUTHENTICATED / BAD_IDENTITY           metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE       it can't be checked at present
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none
@@ -208,8 +214,11 @@ class TournamentService:
 
     A server runs tournaments if its operator has given it a folder for them. There no call needs a token:
     whoever reaches the server may make, read and cancel all of them.
-    (A server that wants an identity of people who make tables wants one, in the same header, of those who make
-    or cancel tournaments: MISSING_IDENTITY, BAD_IDENTITY, IDENTITY_UNAVAILABLE.)
+    A server that knows people by an identity reads it, as TableService describes, in CreateTournament and
+    CancelTournament too, and may refuse them with
+    UNAUTHENTICATED / MISSING_IDENTITY       this server wants one
+    UNAUTHENTICATED / BAD_IDENTITY           metadata has what is wrong with it
+    UNAVAILABLE / IDENTITY_UNAVAILABLE       it can't be checked at present
 
     Errors. Every call may be refused with
     UNIMPLEMENTED / TOURNAMENTS_OFF          this server runs none
