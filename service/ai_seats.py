@@ -22,6 +22,7 @@ from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
 from tavolata.service.tables.clocks import deadline_us, limits_us
+from tavolata.service.tables.makers import Allowance, Makers
 from tavolata.service.tables.memory import Work
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
@@ -67,8 +68,10 @@ class AiSeats:
         ceiling: Ceiling,
         work: Work,
         telemetry: Telemetry = SILENCE,
+        makers: Makers | None = None,
     ) -> None:
         self._playing = playing
+        self._makers = makers or Makers(clock, Allowance())
         self._telemetry = telemetry
         self._thinking = thinking
         self._clock = clock
@@ -174,7 +177,8 @@ class AiSeats:
         match = table.match
         assert match is not None  # noqa: S101
         observation = observe(match, seat)
-        urgent = any(each.kind == PERSON and each.control == OCCUPANT for each in table.seats)
+        is_played = any(each.kind == PERSON and each.control == OCCUPANT for each in table.seats)
+        urgent = is_played and not self._makers.is_spent(table)
         for chosen in (player, FALLBACK):
             spec = players().get(chosen.player)
             if spec is None:
@@ -190,6 +194,7 @@ class AiSeats:
             except Exception:
                 log.exception("ai.player_failed", table_id=table.table_id, player=chosen.player)
                 continue
+            self._makers.spend(table, decision.elapsed_ms / 1000)
             if decision.action in observation.legal_actions:
                 return chosen, decision
             log.error("ai.illegal_action", table_id=table.table_id, player=chosen.player)

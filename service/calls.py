@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,9 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from tavolata.service import logs
+from tavolata.service.buckets import Buckets
+from tavolata.service.clock import SystemClock
+from tavolata.service.deadline import ENDS_AT
 from tavolata.service.ports import Entropy
 from tavolata.service.refusals import Refused, invalid_field, to_status
 from tavolata.service.tables import refuse
@@ -28,17 +33,21 @@ from tavolata.v1.errors_pb2 import ErrorReason
 
 log = structlog.get_logger(__name__)
 _BEARER = "bearer "
+SAVED_S = 2.0  # for so long a caller may save up calls
 
 
 @dataclass(slots=True)
 class Limits:
     """Of requests at a time: calls that answer once, and streams; bytes of a message; seconds for a
-    call that answers once and has no deadline."""
+    call that answers once and has no deadline. Of one address, 0 for any number: streams at a time,
+    and calls and streams begun in a second."""
 
     calls: int
     streams: int
     message_bytes: int
     call_s: float
+    caller_streams: int = 0
+    caller_calls_per_s: float = 0.0
 
 
 def token_of(context: Any) -> str | None:
@@ -77,6 +86,9 @@ class Calls:
         self._entropy = entropy
         self._calls = 0
         self._streams = 0
+        self._streams_of: Counter[str] = Counter()  # by address
+        rate = limits.caller_calls_per_s
+        self._rates = Buckets(SystemClock(), rate, SAVED_S * rate) if rate else None
         self.idle = asyncio.Event()  # no call is being answered
         self.idle.set()
         self.stopping = False
@@ -84,6 +96,19 @@ class Calls:
     def _ended(self) -> None:
         if not self._calls and not self._streams:
             self.idle.set()
+
+    def _admit(self, context: Any) -> None:
+        """Refused with SHUTTING_DOWN, or with LIMIT_EXCEEDED if the caller asks too often."""
+        if self.stopping:
+            raise refuse.shutting_down()
+        if self._rates is not None and (wait_s := self._rates.take(address_of(context))):
+            limit, allowed = "calls of one address in a second", self._limits.caller_calls_per_s
+            raise refuse.limit_exceeded(limit, round(allowed), max(wait_s, 0.01))
+
+    def forget_idle(self) -> None:
+        """Forget the callers who haven't asked for a while."""
+        if self._rates is not None:
+            self._rates.forget_full()
 
     def handler_of(self, service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
         """A handler for every method of the service that the servicer has."""
@@ -131,8 +156,7 @@ class Calls:
                 if isinstance(request, Refused):
                     raise request
                 logs.CALL.set((name, request))
-                if self.stopping:
-                    raise refuse.shutting_down()
+                self._admit(context)
                 if self._calls >= self._limits.calls:
                     raise refuse.limit_exceeded("calls at a time", self._limits.calls, 0.5)
                 self._calls += 1
@@ -155,8 +179,10 @@ class Calls:
 
     async def _in_time(self, call: Callable[..., Any], request: Any, context: Any) -> Any:
         """The answer, before the caller's deadline, at which gRPC cancels this, or else the
-        server's; what is waited for is cancelled with it, a search included."""
-        if context.time_remaining() is not None:
+        server's; what is waited for is cancelled with it, and a search knows it beforehand."""
+        left_s = context.time_remaining()
+        ENDS_AT.set(time.monotonic() + (self._limits.call_s if left_s is None else left_s))
+        if left_s is not None:
             return await call(request, context)
         scope = asyncio.timeout(self._limits.call_s)
         try:
@@ -167,25 +193,40 @@ class Calls:
                 raise
             raise refuse.out_of_time(self._limits.call_s) from None
 
+    def _begin_stream(self, context: Any) -> str:
+        """Count a stream; the address it is counted for. Refused with LIMIT_EXCEEDED."""
+        limits, address = self._limits, address_of(context)
+        if self._streams >= limits.streams:
+            raise refuse.limit_exceeded("streams at a time", limits.streams, 5.0)
+        if limits.caller_streams and self._streams_of[address] >= limits.caller_streams:
+            limit = "streams of one address at a time"
+            raise refuse.limit_exceeded(limit, limits.caller_streams, 5.0)
+        self._streams += 1
+        self._streams_of[address] += 1
+        self.idle.clear()
+        return address
+
+    def _end_stream(self, address: str) -> None:
+        self._streams -= 1
+        self._streams_of[address] -= 1
+        if not self._streams_of[address]:
+            del self._streams_of[address]
+        self._ended()
+
     def _streaming(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         async def answer(request: Any, context: Any) -> AsyncIterator[Any]:
             try:
                 if isinstance(request, Refused):
                     raise request
                 logs.CALL.set((name, request))
-                if self.stopping:
-                    raise refuse.shutting_down()
-                if self._streams >= self._limits.streams:
-                    raise refuse.limit_exceeded("streams at a time", self._limits.streams, 5.0)
-                self._streams += 1
-                self.idle.clear()
+                self._admit(context)
+                address = self._begin_stream(context)
                 try:
                     async for response in call(request, context):
                         yield response
                     return
                 finally:
-                    self._streams -= 1
-                    self._ended()
+                    self._end_stream(address)
             except Refused as refused:
                 log.debug("call.refused", reason=refused.reason_name)
                 status = to_status(refused)

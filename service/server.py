@@ -27,9 +27,11 @@ from tavolata.service.identity import identities
 from tavolata.service.metrics import Metrics
 from tavolata.service.operation import Operation, metrics_of
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
+from tavolata.service.refusals import Refused
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
 from tavolata.service.tables.lobby import Lobby
+from tavolata.service.tables.makers import Allowance, Makers
 from tavolata.service.tables.memory import Lifetimes
 from tavolata.service.tables.playing import Playing
 from tavolata.service.tables.settings_check import Defaults
@@ -49,6 +51,7 @@ _TOURNAMENTS = tournament_service_pb2.DESCRIPTOR.services_by_name["TournamentSer
 SERVICES = (_CATALOG.full_name, _TABLES.full_name, _TOURNAMENTS.full_name)
 CHANNELZ = "grpc.channelz.v1.Channelz"
 SWEEP_S = 30.0
+CHECKED_MAX = 20  # tables at a time that may have ended on other servers
 # Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
 GRACE_US = 60 * 10**6
 LAST_GRACE_S = 0.25
@@ -72,6 +75,7 @@ class Core:
     committer: Committer
     work: WorkLoop
     look_s: float
+    makers: Makers
 
     async def take_up(self) -> None:
         """Claim and load the matches that nobody acts for, so that their AI players and clocks go
@@ -99,7 +103,20 @@ class Core:
             now_us -= GRACE_US
         while gone := await self.tables.store.remove_expired(now_us):
             self.tables.remove(gone)
+            self.makers.gone(gone)
+        self.makers.sweep()
+        if self.tables.store.shared:
+            await self._check_makers()
         await self.work.give_back(self.tables.forget_idle())
+
+    async def _check_makers(self) -> None:
+        """Find out which tables that were made here have ended, or gone, elsewhere."""
+        for table_id in self.makers.next_to_check(CHECKED_MAX):
+            try:
+                self.makers.seen(await self.tables.settled(table_id))
+            except Refused as refused:
+                if refused.retry_delay is None:
+                    self.makers.gone([table_id])
 
     async def close(self) -> None:
         """Stop thinking, finish the last commit, give claims back, close the store."""
@@ -131,7 +148,11 @@ def make_core(
     tables = Tables(store, committer, bus, clock, entropy, lifetimes)
     tables.telemetry = telemetry
     playing = Playing(tables)
-    lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s))
+    allowance = Allowance(
+        settings.caller_tables_per_min, settings.caller_tables_max, settings.caller_ai_s_per_min
+    )
+    makers = Makers(clock, allowance)
+    lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s), makers)
     hub = WatchHub(
         tables,
         playing,
@@ -142,9 +163,9 @@ def make_core(
     )
     work = WorkLoop(tables, clock, entropy, settings.lease_s, telemetry)
     tables.work = work
-    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry)
-    tables.on_change += [work.seen, ai_seats.consider]
-    return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s)
+    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry, makers)
+    tables.on_change += [work.seen, ai_seats.consider, makers.seen]
+    return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s, makers)
 
 
 class Server:
@@ -181,7 +202,12 @@ class Server:
             self._metrics,
         )
         limits = Limits(
-            settings.calls_max, settings.streams_max, settings.message_bytes_max, settings.call_s
+            settings.calls_max,
+            settings.streams_max,
+            settings.message_bytes_max,
+            settings.call_s,
+            settings.caller_streams_max,
+            settings.caller_calls_per_s,
         )
         self._calls = Calls(limits, entropy, self._metrics)
         self._server = grpc.aio.server(options=_options(settings))
@@ -261,6 +287,7 @@ class Server:
         while True:
             await asyncio.sleep(SWEEP_S)
             try:
+                self._calls.forget_idle()
                 await self.core.sweep()
             except Exception:
                 log.exception("sweep.failed")
@@ -349,13 +376,14 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", int(settings.reuse_port)),
         ("grpc.max_receive_message_length", TRANSPORT_BYTES),
         ("grpc.max_metadata_size", settings.metadata_bytes_max),
-        ("grpc.absolute_max_metadata_size", 2 * settings.metadata_bytes_max),
+        # The same, as between the two the transport would refuse at random.
+        ("grpc.absolute_max_metadata_size", settings.metadata_bytes_max),
         ("grpc.max_concurrent_streams", settings.streams_per_connection_max),
         ("grpc.max_connection_age_ms", settings.connection_age_s * 1000),
-        ("grpc.max_connection_age_grace_ms", 60_000),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+        ("grpc.max_connection_age_grace_ms", settings.connection_grace_s * 1000),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", settings.ping_interval_s * 1000),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.keepalive_time_ms", 60_000),
-        ("grpc.keepalive_timeout_ms", 20_000),
-        ("grpc.http2.max_ping_strikes", 5),
+        ("grpc.keepalive_time_ms", settings.keepalive_s * 1000),
+        ("grpc.keepalive_timeout_ms", settings.keepalive_timeout_s * 1000),
+        ("grpc.http2.max_ping_strikes", settings.ping_strikes_max),
     ]

@@ -108,7 +108,29 @@ class Settings(BaseSettings):
         500, ge=1, description="watches of one table by one token or, without one, one address"
     )
     backlog_max: int = Field(256, ge=16, description="events before a slow watcher skips ahead")
-    connection_age_s: int = Field(1_800, ge=10, description="age at which a connection is ended")
+    caller_streams_max: int = Field(
+        2_000, ge=0, description="watches and play streams of one address at a time; 0: any number"
+    )
+    caller_calls_per_s: int = Field(
+        0, ge=0, description="calls and streams that one address may begin a second; 0: any number"
+    )
+    caller_tables_per_min: int = Field(
+        600, ge=0, description="tables that one person or address may make a minute; 0: any number"
+    )
+    caller_tables_max: int = Field(
+        5_000, ge=0, description="tables of one person or address that aren't over; 0: any number"
+    )
+    caller_ai_s_per_min: float = Field(
+        0.0, ge=0, description="seconds of search a minute for the tables of one; 0: any number"
+    )
+    connection_age_s: int = Field(1_800, ge=1, description="age at which a connection is ended")
+    connection_grace_s: int = Field(60, ge=1, description="time its calls have left then")
+    keepalive_s: int = Field(60, ge=1, description="silence after which a connection is pinged")
+    keepalive_timeout_s: int = Field(20, ge=1, description="wait for the answer before it is ended")
+    ping_interval_s: int = Field(10, ge=1, description="least time between two pings of a client")
+    ping_strikes_max: int = Field(
+        5, ge=1, description="pings too soon after which the connection is ended"
+    )
 
     open_table_s: int = Field(86_400, ge=1, description="life of a table that isn't started")
     over_table_s: int = Field(30 * 86_400, ge=1, description="life of a table that is over")

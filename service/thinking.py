@@ -10,14 +10,17 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.players import PlayerSpec
 from tavolata.ai.stop import Stop
+from tavolata.service.deadline import ENDS_AT
 from tavolata.service.telemetry import SILENCE, Telemetry
 
 NICE = 10
+THINK_MS_MAX = 3_600_000.0  # that limits can have
 
 
 class Thinking(Protocol):
@@ -33,7 +36,8 @@ class Thinking(Protocol):
         stop: Stop,
         urgent: bool,
     ) -> Decision:
-        """The player's decision, or what it raises. urgent: a person is waiting for it."""
+        """The player's decision, or what it raises. urgent: it goes before those that aren't, as a
+        person is waiting for it."""
 
     def close(self) -> None:
         """Begin no other decision."""
@@ -71,9 +75,11 @@ class ThinkingThreads:
         stop: Stop,
         urgent: bool,
     ) -> Decision:
-        """See Thinking. When the caller is cancelled the search is told to stop."""
+        """See Thinking. When the caller is cancelled the search is told to stop; it ends by itself
+        with the deadline of the call that it is for."""
         loop = asyncio.get_running_loop()
         asked_at = time.perf_counter()
+        ends_at = ENDS_AT.get()
         done: asyncio.Future[Decision] = loop.create_future()
 
         def give(decision: Decision | None, error: BaseException | None) -> None:
@@ -89,12 +95,13 @@ class ThinkingThreads:
             done.set_exception(failure)
 
         def think() -> None:
-            if stop.is_set():
-                return
+            left = _until(limits, ends_at)
+            if stop.is_set() or left is None:
+                return  # nobody waits for it any more
             self._telemetry.waited(time.perf_counter() - asked_at, urgent=urgent)
             try:
                 player = spec.make(observation.game)
-                decision = player.decide(observation, limits, seed=seed, stop=stop)
+                decision = player.decide(observation, left, seed=seed, stop=stop)
             except BaseException as error:  # noqa: BLE001 - a player from elsewhere may raise anything
                 _tell(loop, give, None, error)
             else:
@@ -120,6 +127,17 @@ class ThinkingThreads:
         """Let the threads end after what they are doing."""
         for _ in self._threads:
             self._jobs.put((False, -1 - next(self._order), None))
+
+
+def _until(limits: Limits, ends_at: float | None) -> Limits | None:
+    """The limits, with no more time than is left by now; None if none is."""
+    if ends_at is None:
+        return limits
+    left_ms = 1000 * (ends_at - time.monotonic())
+    if left_ms <= 0:
+        return None
+    think_ms = left_ms if limits.think_ms is None else min(limits.think_ms, left_ms)
+    return replace(limits, think_ms=min(think_ms, THINK_MS_MAX))
 
 
 def _tell(

@@ -16,6 +16,7 @@ from tavolata.service.refusals import invalid_field
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import ai_body
 from tavolata.service.tables.callers import owner_of, refuse_resigned, seat_of
+from tavolata.service.tables.makers import Allowance, Makers
 from tavolata.service.tables.making import CREATED
 from tavolata.service.tables.model import (
     NO_SEAT,
@@ -68,8 +69,10 @@ class Seated:
 class Lobby:
     """What people do at tables apart from playing."""
 
-    def __init__(self, tables: Tables, defaults: Defaults) -> None:
+    def __init__(self, tables: Tables, defaults: Defaults, makers: Makers | None = None) -> None:
+        """makers: who may make tables; anybody if it is None."""
         self._tables = tables
+        self._makers = makers or Makers(tables.clock, Allowance())
         self._defaults = defaults
 
     # -- making -----------------------------------------------------------------------------------
@@ -86,7 +89,13 @@ class Lobby:
             table_id = self._tables.entropy.name()
             entry = self._creation(request, token, person.subject)
             entry.request_id, entry.digest = request.request_id, digest
-            table = await self._tables.create(table_id, entry)
+            self._makers.admit(person, table_id)
+            table = None
+            try:
+                table = await self._tables.create(table_id, entry)
+            finally:
+                if table is None:
+                    self._makers.gone([table_id])
             if table is not None:
                 return Seated(table, table.owner, token)
 
@@ -227,6 +236,7 @@ class Lobby:
             seats = table.open_seats()
             if seats and not table.setup.settings.HasField("fill_empty_seats"):
                 raise refuse.open_seats(seats)
+            self._makers.check_start(table)
             return draft("started", owner.slot, body={"nonce": nonce.hex()})
 
         return (await self._tables.change(_change_of(request, token), decide))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +17,7 @@ from tavolata.ai.stop import Stop
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
 from tavolata.service import calls
+from tavolata.service.deadline import ENDS_AT
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.thinking import ThinkingThreads
 from tavolata.v1 import catalog_service_pb2 as pb
@@ -28,12 +30,14 @@ SHORT_S = 0.2
 
 
 class Searching:
-    """A service whose call waits for a search of an hour, in the only thread there is."""
+    """A service whose call waits for a search of an hour, in the only thread there is, and then for
+    ever."""
 
     def __init__(self) -> None:
         self.threads = ThinkingThreads(1)
         self.stop = Stop()
         self.begun = asyncio.Event()
+        self.answered = asyncio.Event()
 
     async def GetGame(  # noqa: N802
         self, request: pb.GetGameRequest, context: object
@@ -41,6 +45,8 @@ class Searching:
         """Search."""
         self.begun.set()
         await self.decide(HOURS, self.stop)
+        self.answered.set()
+        await asyncio.Event().wait()
         return pb.GetGameResponse()
 
     async def decide(self, limits: Limits, stop: Stop) -> int:
@@ -51,11 +57,11 @@ class Searching:
         made = await self.threads.decide(spec, observation, limits, seed=1, stop=stop, urgent=True)
         return made.iterations
 
-    async def has_let_go(self) -> None:
-        """Fails unless the thread is free for another search."""
+    async def has_let_go(self, *, ended: bool = True) -> None:
+        """Fails unless the thread is free for another search, and the first has ended."""
         another = self.decide(Limits(iterations=5), Stop())
         assert await asyncio.wait_for(another, 20) == 5
-        assert self.stop.is_set()
+        assert (self.stop.is_set() or self.answered.is_set()) == ended
 
 
 @asynccontextmanager
@@ -90,6 +96,25 @@ async def test_a_search_ends_when_the_call_that_waits_for_it_is_cancelled() -> N
         with pytest.raises(asyncio.CancelledError):
             await waiting
         await service.has_let_go()
+
+
+async def test_a_search_that_knows_its_deadline_ends_then_by_itself() -> None:
+    service = Searching()
+    ENDS_AT.set(time.monotonic() + SHORT_S)
+    async with asyncio.timeout(20):
+        assert await service.decide(HOURS, service.stop) > 0
+    assert not service.stop.is_set()
+    service.threads.close()
+
+
+async def test_a_search_whose_deadline_is_over_does_not_begin() -> None:
+    service = Searching()
+    ENDS_AT.set(time.monotonic() - SHORT_S)
+    late = asyncio.create_task(service.decide(HOURS, service.stop))
+    ENDS_AT.set(None)
+    await service.has_let_go(ended=False)
+    late.cancel()
+    service.threads.close()
 
 
 async def test_a_call_without_a_deadline_gets_the_servers_and_its_search_ends() -> None:
