@@ -15,13 +15,17 @@ from tavolata.ext.core.spec import GameSpec, OptionRefusal, OptionSpec, OptionVa
 from tavolata.ext.registry import GAMES, UnknownGame, game_spec
 from tavolata.service import ai_levels
 from tavolata.service.ai_levels import Ceiling
+from tavolata.service.clock import SystemClock
 from tavolata.service.codecs import Codec, codec_of
+from tavolata.service.ports import Clock
 from tavolata.service.refusals import Refused, invalid_field, of_unknown_game
+from tavolata.service.tables.wire import stamp
 from tavolata.v1 import catalog_pb2 as pb
 from tavolata.v1 import catalog_service_pb2 as service_pb
 from tavolata.v1.catalog_service_pb2_grpc import CatalogServiceServicer
 from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import SearchLimits
+from tavolata.v1.server_info_pb2 import ServerInfo
 
 DEFAULT_CEILING = Ceiling()
 RULE_IDS_MAX = 200
@@ -30,9 +34,17 @@ RULE_IDS_MAX = 200
 class CatalogHandlers(CatalogServiceServicer):
     """The calls of CatalogService. What is refused is raised as Refused."""
 
-    def __init__(self, ceiling: Ceiling = DEFAULT_CEILING) -> None:
-        """ceiling: what a search may spend here, beyond which no level goes."""
+    def __init__(
+        self,
+        ceiling: Ceiling = DEFAULT_CEILING,
+        info: ServerInfo | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """ceiling: what a search may spend here, beyond which no level goes; info: what to tell of
+        the server, the time apart."""
         self._ceiling = ceiling
+        self._info = info or ServerInfo()
+        self._clock = clock or SystemClock()
 
     async def ListGames(  # noqa: N802
         self,
@@ -69,6 +81,18 @@ class CatalogHandlers(CatalogServiceServicer):
         return service_pb.GetRulesResponse(
             rules_version=spec.rules_version, rules=_rules(spec, list(request.rule_ids))
         )
+
+    async def GetServerInfo(  # noqa: N802
+        self,
+        request: service_pb.GetServerInfoRequest,
+        context: grpc.aio.ServicerContext[
+            service_pb.GetServerInfoRequest, service_pb.GetServerInfoResponse
+        ],
+    ) -> service_pb.GetServerInfoResponse:
+        """Versions, limits, the time."""
+        told = service_pb.GetServerInfoResponse(info=self._info)
+        told.info.server_time.CopyFrom(stamp(self._clock.now_us()))
+        return told
 
 
 def _known(game_id: str) -> GameSpec:
@@ -132,6 +156,7 @@ def game_message(game_id: str, ceiling: Ceiling = DEFAULT_CEILING) -> pb.Game:
         options=[_option(spec, option, codec) for option in spec.options],
         default_options=codec.options_to(defaults),
         ai_players=_ai_players(ceiling),
+        puts_single_actions=spec.hides_single_actions,
     )
 
 

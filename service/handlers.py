@@ -18,7 +18,7 @@ from tavolata.service.tables.record import refuse_replay, replay_of
 from tavolata.service.tables.requests import Person
 from tavolata.service.watch import WatchHub
 from tavolata.v1 import table_service_pb2 as pb
-from tavolata.v1.event_pb2 import Closing, Event, Snapshot
+from tavolata.v1.event_pb2 import Closing, Event, Snapshot, Thinking
 from tavolata.v1.table_pb2 import Table as TableMessage
 
 Context = Any  # grpc.aio.ServicerContext; its stubs leave the type arguments open
@@ -44,8 +44,8 @@ class TableService:
         self._playing = playing
         self._hub = hub
 
-    async def _shown(self, table: Table) -> TableMessage:
-        return await self._playing.table(table.table_id)
+    async def _shown(self, table: Table, token: str | None) -> TableMessage:
+        return await self._playing.table(table.table_id, token)
 
     async def _person(self, context: Context, *, needed: bool = True) -> Person:
         """Who calls; `needed`: where the server may require that to be known."""
@@ -58,7 +58,7 @@ class TableService:
         """Make a table."""
         made = await self._lobby.create(request, await self._person(context))
         return pb.CreateTableResponse(
-            table=await self._shown(made.table),
+            table=await self._shown(made.table, made.token),
             seat=None if made.slot == NO_SEAT else made.slot,
             token=made.token,
         )
@@ -67,8 +67,15 @@ class TableService:
         self, request: pb.GetTableRequest, context: Context
     ) -> pb.GetTableResponse:
         """The table."""
-        table, _ = await self._playing.viewer(request.table_id, token_of(context))
-        return pb.GetTableResponse(table=self._playing.message(table))
+        table, viewer = await self._playing.viewer(request.table_id, token_of(context))
+        return pb.GetTableResponse(table=self._playing.message(table, viewer))
+
+    async def ListTables(  # noqa: N802
+        self, request: pb.ListTablesRequest, context: Context
+    ) -> pb.ListTablesResponse:
+        """A page of public tables."""
+        tables, token = await self._lobby.listing.page(request)
+        return pb.ListTablesResponse(tables=tables, next_page_token=token)
 
     async def JoinTable(  # noqa: N802
         self, request: pb.JoinTableRequest, context: Context
@@ -78,29 +85,34 @@ class TableService:
         person = await self._person(context, needed=token is None)
         made = await self._lobby.join(request, token, person)
         return pb.JoinTableResponse(
-            table=await self._shown(made.table), seat=made.slot, token=made.token
+            table=await self._shown(made.table, token or made.token),
+            seat=made.slot,
+            token=made.token,
         )
 
     async def LeaveTable(  # noqa: N802
         self, request: pb.LeaveTableRequest, context: Context
     ) -> pb.LeaveTableResponse:
         """Get up."""
-        table = await self._lobby.leave(request, token_of(context))
-        return pb.LeaveTableResponse(table=await self._shown(table))
+        token = token_of(context)
+        table = await self._lobby.leave(request, token)
+        return pb.LeaveTableResponse(table=await self._shown(table, token))
 
     async def SetSeat(  # noqa: N802
         self, request: pb.SetSeatRequest, context: Context
     ) -> pb.SetSeatResponse:
         """Open a seat or give it to an AI player."""
-        table = await self._lobby.set_seat(request, token_of(context))
-        return pb.SetSeatResponse(table=await self._shown(table))
+        token = token_of(context)
+        table = await self._lobby.set_seat(request, token)
+        return pb.SetSeatResponse(table=await self._shown(table, token))
 
     async def StartMatch(  # noqa: N802
         self, request: pb.StartMatchRequest, context: Context
     ) -> pb.StartMatchResponse:
         """Start the match."""
-        table = await self._lobby.start(request, token_of(context))
-        return pb.StartMatchResponse(table=await self._shown(table))
+        token = token_of(context)
+        table = await self._lobby.start(request, token)
+        return pb.StartMatchResponse(table=await self._shown(table, token))
 
     async def GetView(  # noqa: N802
         self, request: pb.GetViewRequest, context: Context
@@ -131,6 +143,7 @@ class TableService:
             after,
             request.with_views,
             address_of(context),
+            with_thinking=request.with_thinking,
         )
         async for told in self._hub.told(watch):
             match told:
@@ -140,6 +153,8 @@ class TableService:
                     yield pb.WatchTableResponse(snapshot=told)
                 case Closing():
                     yield pb.WatchTableResponse(closing=told)
+                case Thinking():
+                    yield pb.WatchTableResponse(thinking=told)
 
     async def PlayStream(  # noqa: N802
         self, requests: AsyncIterator[pb.PlayStreamRequest | Refused], context: Context
@@ -159,25 +174,28 @@ class TableService:
         self, request: pb.ResignRequest, context: Context
     ) -> pb.ResignResponse:
         """Resign the caller's seat."""
-        table = await self._lobby.resign(request, token_of(context))
-        return pb.ResignResponse(table=await self._shown(table))
+        token = token_of(context)
+        table = await self._lobby.resign(request, token)
+        return pb.ResignResponse(table=await self._shown(table, token))
 
     async def AbortMatch(  # noqa: N802
         self, request: pb.AbortMatchRequest, context: Context
     ) -> pb.AbortMatchResponse:
         """End the table."""
-        table = await self._lobby.abort(request, token_of(context))
-        return pb.AbortMatchResponse(table=await self._shown(table))
+        token = token_of(context)
+        table = await self._lobby.abort(request, token)
+        return pb.AbortMatchResponse(table=await self._shown(table, token))
 
     async def GetReplay(  # noqa: N802
         self, request: pb.GetReplayRequest, context: Context
     ) -> pb.GetReplayResponse:
         """The record of a match that is over."""
         table, viewer = await self._playing.viewer(request.table_id, token_of(context))
-        refuse_replay(table)
-        message = self._playing.message(table)
+        shown = self._playing.shown(table, viewer)
+        refuse_replay(shown)
+        message = self._playing.message(table, viewer)
         # A long match takes a tenth of a second, for which nobody else is to wait. A table that is
         # over never changes, so another thread may read it.
         async with self._replaying:
-            replay = await asyncio.to_thread(replay_of, table, message, viewer)
+            replay = await asyncio.to_thread(replay_of, shown, message, viewer)
         return pb.GetReplayResponse(replay=replay)

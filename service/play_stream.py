@@ -1,10 +1,18 @@
-"""PlayStream: many seats over one stream, with the code of PlayAction and WatchTable beneath."""
+"""PlayStream: many seats over one stream, with the code of PlayAction and WatchTable beneath.
+
+What the watches tell is made when it can be sent: a stream that isn't read keeps its places in the
+logs of its tables, not their events. There is one task for all that is sent, not one a seat; what
+is ready at the same time goes into one message if the client takes that.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
+
+from google.protobuf.message import Message
 
 from tavolata.service.calls import fault_refusal
 from tavolata.service.ports import Entropy
@@ -12,22 +20,35 @@ from tavolata.service.refusals import Refused, invalid_field, to_refusal
 from tavolata.service.tables import refuse
 from tavolata.service.tables.model import SPECTATOR
 from tavolata.service.tables.playing import Playing
-from tavolata.service.watch import Watch, WatchHub
+from tavolata.service.watch import Told, Watch, WatchHub
 from tavolata.v1.event_pb2 import Closing, ClosingReason, Event, Snapshot
 from tavolata.v1.play_pb2 import Attached, AttachSeat, PlayAttached, PlayResult, Pong
 from tavolata.v1.table_service_pb2 import PlayStreamRequest, PlayStreamResponse
 
-QUEUE_MAX = 128  # messages that wait for the client to read; the watches wait beyond that
+DUE_MAX = 256  # answers that wait for the client to read, and actions whose result is due
 HANDLES_MAX = 1_000
-ACTIONS_MAX = 256  # actions whose result is due
+GATHER_MAX = 256  # messages made at a time, about
+GATHER_BYTES = 32 << 10  # of snapshots among them
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Handle:
+    """An attached seat, and the bell of its watch. rung: it waits to be asked for what it has to
+    tell; moving: its watch is; pausing: it will be rung by the clock."""
+
+    session: PlayStreamSession
+    number: int
     table_id: str
     token: str | None
-    watch: Watch
-    telling: asyncio.Task[None]
+    rung: bool = False
+    moving: bool = False
+    pausing: bool = False
+
+    def set(self) -> None:
+        """Ask its watch as soon as the client can take more."""
+        if not self.rung:
+            self.rung = True
+            self.session.ring(self)
 
 
 class PlayStreamSession:
@@ -48,97 +69,156 @@ class PlayStreamSession:
         self._entropy = entropy
         self._playing = playing
         self._hub = hub
-        self._handles: dict[int, _Handle] = {}
-        self._results: set[asyncio.Task[None]] = set()
-        self._out: asyncio.Queue[PlayStreamResponse | None] = asyncio.Queue(QUEUE_MAX)
+        self._in_batches = False
+        self._handles: dict[int, tuple[_Handle, Watch]] = {}
+        self._plays: set[asyncio.Task[None]] = set()
+        self._others: set[asyncio.Task[None]] = set()
+        self._ready: deque[tuple[int, str, Message]] = deque()  # before what the watches tell
+        self._rung: deque[_Handle] = deque()
+        self._waiting: asyncio.Future[None] | None = None  # for something to send
+        self._full: asyncio.Future[None] | None = None  # until there is room for more
 
     async def answers(
         self, requests: AsyncIterator[PlayStreamRequest | Refused]
     ) -> AsyncIterator[PlayStreamResponse]:
         """What the server sends, until the client has half-closed or the server stops."""
-        reading = asyncio.create_task(self._read(requests))
+        running = asyncio.create_task(self._run(requests))
+        running.add_done_callback(lambda _: self._wake())
         try:
-            while (response := await self._out.get()) is not None:
-                yield response
-            await reading
+            while True:
+                responses = self._gather()
+                for response in responses:
+                    yield response
+                if responses:
+                    continue
+                if running.done() and (running.exception() is not None or not self._handles):
+                    break
+                await self._something()
+            await running
             if self._hub.stopped.is_set():
                 raise refuse.shutting_down()
         finally:
-            tasks = [reading, *self._results, *(each.telling for each in self._handles.values())]
+            tasks = [running, *self._plays, *self._others]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for handle in self._handles.values():
-                self._hub.close(handle.watch)  # a task that never began has closed nothing
+            for _, watch in self._handles.values():
+                self._hub.close(watch)
 
-    async def _read(self, requests: AsyncIterator[PlayStreamRequest | Refused]) -> None:
-        """Take the client's messages to the end, then mark the end of what is to be sent."""
+    # -- sending ----------------------------------------------------------------------------------
+
+    def ring(self, handle: _Handle) -> None:
+        """There may be more to tell for a handle."""
+        self._rung.append(handle)
+        self._wake()
+
+    def _send(self, handle: int, field: str, message: Message) -> None:
+        self._ready.append((handle, field, message))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def _something(self) -> None:
+        self._waiting = asyncio.get_running_loop().create_future()
+        await self._waiting
+        # Whatever the same commit has settled comes first, so that all of it is sent together.
+        await asyncio.sleep(0)
+
+    def _gather(self) -> Sequence[PlayStreamResponse]:
+        """What there is to send at present, or the beginning of that."""
+        answer = PlayStreamResponse()
+        singles, size = answer.batch.responses, 0
+        while self._ready and len(singles) < GATHER_MAX and size < GATHER_BYTES:
+            number, field, message = self._ready.popleft()
+            getattr(singles.add(handle=number), field).CopyFrom(message)
+            size += message.ByteSize() if field == "snapshot" else 0
+        while self._rung and len(singles) < GATHER_MAX and size < GATHER_BYTES:
+            handle = self._rung.popleft()
+            handle.rung = False
+            for told in self._told(handle):
+                response = singles.add(handle=handle.number)
+                if isinstance(told, Event):
+                    response.event.CopyFrom(told)
+                else:
+                    getattr(response, _field_of(told)).CopyFrom(told)
+                    size += told.ByteSize()
+        if self._full is not None and not self._is_full():
+            self._full.set_result(None)
+            self._full = None
+        return (answer,) if self._in_batches and len(singles) > 1 else singles
+
+    def _is_full(self) -> bool:
+        return len(self._ready) + len(self._plays) >= DUE_MAX
+
+    # -- taking -----------------------------------------------------------------------------------
+
+    async def _run(self, requests: AsyncIterator[PlayStreamRequest | Refused]) -> None:
+        """Take the client's messages to their end, or until the server stops; then let all handles
+        end once the results that are due are there."""
+        taking = asyncio.create_task(self._take_all(requests))
+        stopped = asyncio.create_task(self._hub.stopped.wait())
         try:
-            await self._take_all(requests)
-        except Exception:
-            await self._out.put(None)
-            raise
-        await self._out.put(None)
+            await asyncio.wait([taking, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if taking.done():
+                taking.result()
+        finally:
+            taking.cancel()
+            stopped.cancel()
+            await asyncio.gather(taking, stopped, return_exceptions=True)
+        while self._plays:
+            await asyncio.wait(self._plays)
+        for _, watch in list(self._handles.values()):
+            watch.end(ClosingReason.CLOSING_REASON_DETACHED)
 
     async def _take_all(self, requests: AsyncIterator[PlayStreamRequest | Refused]) -> None:
-        """Take the client's messages in order; at the end send what is due and the closings."""
-        stopped = asyncio.create_task(self._hub.stopped.wait())
-        coming: asyncio.Future[PlayStreamRequest | Refused | None] | None = None
-        try:
-            while True:
-                coming = asyncio.ensure_future(anext(requests, None))
-                await asyncio.wait([coming, stopped], return_when=asyncio.FIRST_COMPLETED)
-                if not coming.done():
-                    break
-                request = coming.result()
-                if request is None:
-                    break
+        async for request in requests:
+            if not isinstance(request, Refused) and request.HasField("batch"):
+                self._in_batches = True
+                for each in request.batch.requests:
+                    await self._take(each)
+            else:
                 await self._take(request)
-        finally:
-            stopped.cancel()
-            if coming is not None:
-                coming.cancel()
-        await self._finish()
-
-    async def _finish(self) -> None:
-        while self._results:
-            await asyncio.wait(self._results)
-        for handle in list(self._handles.values()):
-            handle.watch.end(ClosingReason.CLOSING_REASON_DETACHED)
-        await asyncio.gather(*(each.telling for each in list(self._handles.values())))
 
     async def _take(self, request: PlayStreamRequest | Refused) -> None:
+        while self._is_full():
+            self._full = asyncio.get_running_loop().create_future()
+            await self._full
         handle = 0
         try:
             if isinstance(request, Refused):
                 raise request
             match request.WhichOneof("message"):
                 case "play":
-                    await self._begin_play(request.play)
+                    self._start(self._play(request.play), self._plays)
                 case "attach":
                     handle = request.attach.handle
                     await self._attach(request.attach)
                 case "detach":
                     handle = request.detach.handle
-                    self._handle(handle).watch.end(ClosingReason.CLOSING_REASON_DETACHED)
+                    self._handle(handle)[1].end(ClosingReason.CLOSING_REASON_DETACHED)
                 case "ping":
-                    await self._send(0, pong=self._pong(request.ping.payload))
+                    pong = Pong(payload=request.ping.payload, server_time=self._hub.time())
+                    self._send(0, "pong", pong)
+                case "batch":
+                    raise invalid_field("batch.requests", "hold a batch", "single messages")
                 case _:
-                    raise invalid_field("message", "is empty", "attach, play, detach or ping")
+                    allowed = "attach, play, detach, ping or batch"
+                    raise invalid_field("message", "is empty", allowed)
         except Refused as refused:
-            await self._send(handle, refused=to_refusal(refused))
+            self._send(handle, "refused", to_refusal(refused))
 
-    def _pong(self, payload: int) -> Pong:
-        return Pong(payload=payload, server_time=self._hub.time())
+    def _start(self, work: Coroutine[None, None, None], tasks: set[asyncio.Task[None]]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
-    def _handle(self, number: int) -> _Handle:
-        handle = self._handles.get(number)
-        if handle is None:
+    def _handle(self, number: int) -> tuple[_Handle, Watch]:
+        found = self._handles.get(number)
+        if found is None:
             raise refuse.unknown_handle(number)
-        return handle
-
-    async def _send(self, handle: int, **message: object) -> None:
-        await self._out.put(PlayStreamResponse(handle=handle, **message))  # type: ignore[arg-type]
+        return found
 
     # -- watching ---------------------------------------------------------------------------------
 
@@ -150,63 +230,95 @@ class PlayStreamSession:
             raise refuse.handle_in_use(number)
         if len(self._handles) >= self._handles_max:
             raise refuse.limit_exceeded("handles of one stream", self._handles_max, 1.0)
-        token = attach.token or None
-        after = attach.after_event if attach.HasField("after_event") else None
+        handle = _Handle(self, number, attach.table_id, attach.token or None)
         watch = await self._hub.open(
-            attach.table_id, token, after, attach.with_views, self._address
+            attach.table_id,
+            handle.token,
+            attach.after_event if attach.HasField("after_event") else None,
+            attach.with_views,
+            self._address,
+            with_thinking=attach.with_thinking,
+            wake=handle,
         )
+        self._handles[number] = (handle, watch)
         seat = None if watch.viewer == SPECTATOR else watch.viewer
-        last = watch.table.durable_events
-        try:
-            await self._send(number, attached=Attached(seat=seat, last_event=last))
-        except asyncio.CancelledError:
-            self._hub.close(watch)
-            raise
-        telling = asyncio.create_task(self._tell(number, watch))
-        self._handles[number] = _Handle(attach.table_id, token, watch, telling)
+        self._send(number, "attached", Attached(seat=seat, last_event=watch.owed))
+        handle.set()
 
-    async def _tell(self, number: int, watch: Watch) -> None:
-        """Tell what the watch tells; should it fail, the handle is free and its place refused."""
+    def _told(self, handle: _Handle) -> Sequence[Told]:
+        """What a handle's watch tells; should it fail, the handle is free and its place refused."""
+        kept, watch = self._handles.get(handle.number, (None, None))
+        if kept is not handle or watch is None or handle.moving:
+            return ()
         try:
-            async for told in self._hub.told(watch):
-                match told:
-                    case Event():
-                        await self._send(number, event=told)
-                    case Snapshot():
-                        await self._send(number, snapshot=told)
-                    case Closing():
-                        del self._handles[number]
-                        await self._send(number, closing=told)
-            return
-        except Refused as refused:
-            failure = refused
+            told = self._hub.next(watch)
+            pause_s = self._hub.pause_s(watch)
         except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
-            failure = fault_refusal(self._entropy, error)
-        del self._handles[number]
-        await self._send(number, refused=to_refusal(failure))
+            self._fail(handle, watch, error)
+            return ()
+        if watch.over:
+            del self._handles[handle.number]
+        elif watch.must_move:
+            handle.moving = True
+            self._start(self._move(handle, watch), self._others)
+        elif watch.has_more:
+            handle.set()
+        elif pause_s is not None and not handle.pausing:
+            handle.pausing = True
+            self._start(self._pause(handle, pause_s), self._others)
+        return told
+
+    async def _pause(self, handle: _Handle, seconds: float) -> None:
+        await self._hub.pause(seconds)
+        handle.pausing = False
+        handle.set()
+
+    async def _move(self, handle: _Handle, watch: Watch) -> None:
+        try:
+            for told in await self._hub.move(watch):
+                self._send(handle.number, _field_of(told), told)
+        except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
+            self._fail(handle, watch, error)
+            return
+        handle.moving = False
+        if watch.over:
+            del self._handles[handle.number]
+        else:
+            handle.set()
+
+    def _fail(self, handle: _Handle, watch: Watch, error: Exception) -> None:
+        self._hub.close(watch)
+        del self._handles[handle.number]
+        self._send(handle.number, "refused", to_refusal(self._refusal(error)))
+
+    def _refusal(self, error: Exception) -> Refused:
+        return error if isinstance(error, Refused) else fault_refusal(self._entropy, error)
 
     # -- playing ----------------------------------------------------------------------------------
 
-    async def _begin_play(self, play: PlayAttached) -> None:
-        """Play without keeping other messages waiting for the commit."""
-        while len(self._results) >= ACTIONS_MAX:
-            await asyncio.wait(self._results, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(self._play(play))
-        self._results.add(task)
-        task.add_done_callback(self._results.discard)
-
     async def _play(self, play: PlayAttached) -> None:
+        """Play and tell the result; nothing else waits for the commit."""
         result = PlayResult(request_id=play.request_id)
         try:
-            handle = self._handle(play.handle)
+            handle, _ = self._handle(play.handle)
             if handle.token is None:
                 raise refuse.missing_token()
             receipt = await self._playing.play(
                 handle.table_id, handle.token, play.request_id, play.turn, play.action
             )
             result.receipt.CopyFrom(receipt)
-        except Refused as refused:
-            result.refused.CopyFrom(to_refusal(refused))
         except Exception as error:  # noqa: BLE001 - told as a fault, with the whole of it in the log
-            result.refused.CopyFrom(to_refusal(fault_refusal(self._entropy, error)))
-        await self._send(play.handle, result=result)
+            result.refused.CopyFrom(to_refusal(self._refusal(error)))
+        self._send(play.handle, "result", result)
+
+
+def _field_of(told: Told) -> str:
+    """Where a response has what a watch tells."""
+    match told:
+        case Event():
+            return "event"
+        case Snapshot():
+            return "snapshot"
+        case Closing():
+            return "closing"
+    return "thinking"

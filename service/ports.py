@@ -67,7 +67,9 @@ class Summary:
 
     state: a TableState; expires_us: when the table may be removed, 0 for never; creation_id: the
     request id that made it; work: whether a server has to act for it by itself, False for not at
-    present, None for never again; claimant: the server that has the work if it is new.
+    present, None for never again; claimant: the server that has the work if it is new; listing: who
+    finds it, UNLISTED or one of the others; game_id: its game. creation_id, listing and game_id are
+    those with which it was made, whatever later summaries say.
     """
 
     state: int
@@ -75,6 +77,27 @@ class Summary:
     creation_id: str = ""
     work: bool | None = None
     claimant: str = ""
+    listing: int = 0
+    game_id: str = ""
+
+
+UNLISTED = 0
+LISTED = 1
+LISTED_LATE = 2  # spectators are behind: the state that is stored is newer than what they see
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which tables are to be listed, the newest first.
+
+    game_id: empty for any; states: empty for any, and not looked at for LISTED_LATE; before: the
+    creation time and id of a table that all of them come after in the list; limit: the most.
+    """
+
+    game_id: str = ""
+    states: tuple[int, ...] = ()
+    before: tuple[int, str] | None = None
+    limit: int = 100
 
 
 NO_EPOCH = -1
@@ -172,6 +195,10 @@ class Store(Protocol):
 
     async def tables_in(self, state: int) -> list[str]:
         """Ids of the tables in a state, oldest first."""
+
+    async def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        """Creation times and ids of tables that aren't UNLISTED, the newest first; those made at
+        the same time in an order of the store's own."""
 
     async def remove_expired(self, now_us: int) -> list[str]:
         """Remove the tables whose time has come, and return their ids."""

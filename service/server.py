@@ -28,6 +28,7 @@ from tavolata.service.metrics import Metrics
 from tavolata.service.operation import Operation, metrics_of
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.refusals import Refused
+from tavolata.service.server_info import server_info
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
 from tavolata.service.tables.lobby import Lobby
@@ -249,9 +250,11 @@ class Server:
             self._settings.handles_max,
             self._identities,
         )
+        ceiling, info = ceiling_of(self._settings), server_info(self._settings)
+        catalog = CatalogHandlers(ceiling, info, core.tables.clock)
         self._server.add_generic_rpc_handlers(
             (
-                self._calls.handler_of(_CATALOG, CatalogHandlers(ceiling_of(self._settings))),
+                self._calls.handler_of(_CATALOG, catalog),
                 self._calls.handler_of(_TABLES, handlers),
                 self._calls.handler_of(_TOURNAMENTS, self._tournaments),
             )

@@ -25,6 +25,7 @@ from tavolata.service.ports import (
     StoreError,
     StoreFull,
     StoreUnavailable,
+    Wanted,
 )
 from tavolata.service.store import probing, revisions
 from tavolata.service.store.postgres_line import Line
@@ -34,6 +35,7 @@ from tavolata.service.store.postgres_sql import (
     APPEND_AND_SUMMARIZE,
     CLAIM,
     LAST_NUMBERS,
+    LISTED,
     LOAD,
     RELEASE,
     REMOVE_EXPIRED,
@@ -44,6 +46,7 @@ from tavolata.service.store.rows import entry_of, row_of
 
 READERS = 4
 VERSION_MIN = 15
+_FIRST = ((1 << 63) - 1, "")  # before every table in a list
 
 
 class PostgresStore:
@@ -190,6 +193,15 @@ class PostgresStore:
         query = "SELECT table_id FROM tables WHERE state = $1 ORDER BY created_us"
         rows = await self._read(lambda connection: connection.fetch(query, state))
         return [str(row[0]) for row in rows]
+
+    async def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        """Places of listed tables, the newest first; see Store."""
+        before = wanted.before or _FIRST
+        if "\0" in wanted.game_id or "\0" in before[1]:
+            return []  # the database has no such text
+        asked = (wanted.game_id, list(wanted.states), *before, wanted.limit)
+        rows = await self._read(lambda connection: connection.fetch(LISTED, *asked))
+        return [(int(row[0]), str(row[1])) for row in rows]
 
     async def _read(self, act: Any, *, again: bool = True) -> Any:
         try:

@@ -80,6 +80,8 @@ class Run:
             work,
             claimant,
             epoch,
+            given[0].listing,
+            given[0].game_id,
         )
 
 

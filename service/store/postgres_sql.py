@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from tavolata.service.ports import LISTED_LATE
 from tavolata.service.store.rows import COLUMNS
 
 _NOW_US = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -24,7 +25,10 @@ _ROWS = _arrays(1, *_ROW_KINDS)
 _HEAD_KINDS = ("text", "int", "bytea", "bigint")
 _HEADS = _arrays(len(_ROW_KINDS) + 1, *_HEAD_KINDS)
 # Of each run that changes its table's summary, see Run.summary.
-_SUMMARY_KINDS = ("text", "int", "bigint", "text", "bigint", "int", "text", "bigint")
+_SUMMARY_KINDS = (
+    *("text", "int", "bigint", "text", "bigint", "int", "text", "bigint"),
+    *("int", "text"),
+)
 _SUMMARIES = _arrays(len(_ROW_KINDS) + len(_HEAD_KINDS) + 1, *_SUMMARY_KINDS)
 
 # Which runs follow their log's last entry. Joined laterally with a limit: one look into an index
@@ -57,12 +61,15 @@ APPEND_AND_SUMMARIZE = f"""
 WITH {_FIT}, {_PUT},
 summaries AS (
     SELECT * FROM unnest({_SUMMARIES})
-        AS s (table_id, state, expires_us, creation_id, made_us, active, owner, epoch)
+        AS s (
+            table_id, state, expires_us, creation_id, made_us, active, owner, epoch, listing,
+            game_id
+        )
     WHERE table_id IN (SELECT table_id FROM fit)
 ),
 made AS (
-    INSERT INTO tables (table_id, state, created_us, expires_us, creation_id)
-    SELECT table_id, state, made_us, expires_us, creation_id FROM summaries
+    INSERT INTO tables (table_id, state, created_us, expires_us, creation_id, listing, game_id)
+    SELECT table_id, state, made_us, expires_us, creation_id, listing, game_id FROM summaries
     WHERE made_us IS NOT NULL ORDER BY creation_id
 ),
 changed AS (
@@ -89,6 +96,14 @@ SELECT asked.table_id, last.number FROM unnest($1::text[]) AS asked (table_id)
 CROSS JOIN LATERAL (
     SELECT number FROM entries e WHERE e.table_id = asked.table_id ORDER BY number DESC LIMIT 1
 ) AS last
+"""
+
+LISTED = f"""
+SELECT created_us, table_id FROM tables
+WHERE listing > 0 AND ($1 = '' OR game_id = $1)
+AND (cardinality($2::int[]) = 0 OR listing = {LISTED_LATE} OR state = ANY ($2))
+AND (created_us, table_id) < ($3, $4)
+ORDER BY created_us DESC, table_id DESC LIMIT $5
 """
 
 RENEW = f"""

@@ -35,6 +35,8 @@ tables = Table(
     Column("created_us", BIG, nullable=False),
     Column("expires_us", BIG, nullable=False),
     Column("creation_id", Text, nullable=False),
+    Column("listing", Integer, nullable=False, server_default=text("0")),
+    Column("game_id", Text, nullable=False, server_default=text("''")),
     UniqueConstraint("creation_id", name="tables_creation_id_key"),
     sqlite_with_rowid=False,
     sqlite_strict=True,
@@ -46,6 +48,15 @@ Index(
     tables.c.expires_us,
     sqlite_where=_EXPIRES,
     postgresql_where=_EXPIRES,
+)
+
+_LISTED = text("listing > 0")
+Index(
+    "tables_listed",
+    tables.c.created_us,
+    tables.c.table_id,
+    sqlite_where=_LISTED,
+    postgresql_where=_LISTED,
 )
 
 entries = Table(

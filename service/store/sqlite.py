@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
 from tavolata.service.clock import SystemClock
 from tavolata.service.ports import (
+    LISTED_LATE,
     Append,
     Claim,
     Clock,
@@ -24,6 +25,7 @@ from tavolata.service.ports import (
     StoreError,
     StoreFull,
     StoreUnavailable,
+    Wanted,
 )
 from tavolata.service.store import sqlite_file, sqlite_work
 from tavolata.service.store.probing import probe_sqlite
@@ -166,14 +168,17 @@ class SqliteStore:
         assert summary is not None  # noqa: S101
         if entry.number == 1:
             self._writer.execute(
-                "INSERT INTO tables (table_id, state, created_us, expires_us, creation_id)"
-                " VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO tables"
+                " (table_id, state, created_us, expires_us, creation_id, listing, game_id)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     append.table_id,
                     summary.state,
                     entry.time_us,
                     summary.expires_us,
                     summary.creation_id,
+                    summary.listing,
+                    summary.game_id,
                 ),
             )
         else:
@@ -280,6 +285,24 @@ class SqliteStore:
         query = "SELECT table_id FROM tables WHERE state = ? ORDER BY created_us"
         rows = await self._read(lambda: self._reader.execute(query, (state,)).fetchall())
         return [str(row[0]) for row in rows]
+
+    async def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        """Places of listed tables, the newest first; see Store."""
+        states = ", ".join(str(int(state)) for state in wanted.states)
+        query = "SELECT created_us, table_id FROM tables WHERE listing > 0"
+        bindings: list[int | str] = []
+        if wanted.game_id:
+            query += " AND game_id = ?"
+            bindings.append(wanted.game_id)
+        if states:
+            query += f" AND (listing = {LISTED_LATE} OR state IN ({states}))"
+        if wanted.before is not None:
+            query += " AND (created_us, table_id) < (?, ?)"
+            bindings += wanted.before
+        query += " ORDER BY created_us DESC, table_id DESC LIMIT ?"
+        bindings.append(wanted.limit)
+        rows: list[Any] = await self._read(lambda: self._reader.execute(query, bindings).fetchall())
+        return [(int(row[0]), str(row[1])) for row in rows]
 
     async def _read(self, query: Callable[[], Value]) -> Value:
         loop = asyncio.get_running_loop()

@@ -171,6 +171,7 @@ def _started(table: Table, entry: Entry) -> None:
             _tell_seat(table, entry, seat)
     seats = [seat_message(seat) for seat in table.seats]
     table.state, table.started_us, table.opened_us = PLAYING, entry.time_us, entry.time_us
+    table.start_entry = entry.number
     _tell(table, entry, TableEvent(match_started=event_pb2.MatchStarted(seats=seats)))
     if table.rules is None:
         return

@@ -16,6 +16,7 @@ from tavolata.service.refusals import invalid_field
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import ai_body
 from tavolata.service.tables.callers import owner_of, refuse_resigned, seat_of
+from tavolata.service.tables.listing import Listing
 from tavolata.service.tables.makers import Allowance, Makers
 from tavolata.service.tables.making import CREATED
 from tavolata.service.tables.model import (
@@ -74,6 +75,7 @@ class Lobby:
         self._tables = tables
         self._makers = makers or Makers(tables.clock, Allowance())
         self._defaults = defaults
+        self.listing = Listing(tables)
 
     # -- making -----------------------------------------------------------------------------------
 

@@ -52,13 +52,13 @@ def _check(table: Table, previous: bytes, entry: Entry) -> None:
         raise DamagedLog(f"entry {entry.number} of table {table.table_id}")
 
 
-def made(table_id: str, entry: Entry) -> Table:
+def made(table_id: str, entry: Entry, *, with_rules: bool = True) -> Table:
     """The table that its first entry makes, without rules if this program doesn't have those of its
-    version."""
+    version, or if nothing is wanted of the match."""
     body = entry.body or {}
     settings = ParseDict(body["settings"], TableSettings(), ignore_unknown_fields=True)
     version, seat_count = body["rules_version"], len(body["seats"])
-    rules = _rules(settings, version, seat_count)
+    rules = _rules(settings, version, seat_count) if with_rules else None
     seed, salt = bytes.fromhex(body["server_seed"]), bytes.fromhex(body["salt"])
     promise = bytes.fromhex(body.get("commitment", ""))
     if rules is not None:

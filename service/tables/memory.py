@@ -92,6 +92,10 @@ class TablesInMemory:
         table.used_at = self.clock.monotonic()
         return table
 
+    def has_in_memory(self, table_id: str) -> bool:
+        """Whether the table needn't be loaded."""
+        return table_id in self._tables
+
     async def settled(self, table_id: str) -> Table:
         """The table as it was at some moment since the call, with nothing in it that isn't durable:
         it may be shown until the next await."""

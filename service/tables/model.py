@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
 from tavolata.service.codecs import Codec
 from tavolata.service.ports import Entry, StoreError
-from tavolata.v1.event_pb2 import TableEvent
+from tavolata.v1.event_pb2 import Event, TableEvent
 from tavolata.v1.player_pb2 import AiPlayer
 from tavolata.v1.table_pb2 import SeatControl, TableSettings, TableState
 
@@ -125,6 +126,22 @@ class Rules:
     codec: Codec
 
 
+class Bell(Protocol):
+    """Rung when there may be more to tell of a table."""
+
+    def set(self) -> None:
+        """Ring it."""
+
+
+@dataclass(slots=True)
+class SharedEvents:
+    """Messages of the events after+1 to until, by what a viewer may see of them."""
+
+    after: int = 0
+    until: int = 0
+    by_sight: dict[bytes, Sequence[Event]] = field(default_factory=dict)
+
+
 @dataclass(slots=True, eq=False)
 class Table:
     """A table. `apply` (tables/apply.py) is what changes it; the fields below `settled` belong to
@@ -146,6 +163,7 @@ class Table:
     started_us: int = 0
     ended_us: int = 0
     opened_us: int = 0  # when the open decision began
+    start_entry: int = 0  # number of the entry that started the match
     public_version: int = 0  # changes with anything in the Table message but its last event
     outcome: dict[str, Any] = field(default_factory=dict)  # of one that is over, see apply.py
 
@@ -156,7 +174,9 @@ class Table:
     used_at: float = 0.0
     considered_version: int = -1  # the public version that AI seats were last looked for in
     has_ai: bool = False
-    watchers: dict[asyncio.Event, None] = field(default_factory=dict)  # in their order
+    shared: SharedEvents = field(default_factory=SharedEvents)
+    watchers: dict[Bell, None] = field(default_factory=dict)  # in their order
+    past: Table | None = None  # what spectators see who are kept behind, see behind.py
 
     @property
     def table_id(self) -> str:

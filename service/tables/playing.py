@@ -9,10 +9,11 @@ from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import BY_PERSON
+from tavolata.service.tables.behind import delay_us, shown_to
 from tavolata.service.tables.callers import refuse_resigned, seat_of
 from tavolata.service.tables.clocks import deadline_us
 from tavolata.service.tables.model import SPECTATOR, Table
-from tavolata.service.tables.requests import Caller, Change, digest_of, draft
+from tavolata.service.tables.requests import Caller, Change, digest_of, draft, hash_of
 from tavolata.service.tables.tables import Tables
 from tavolata.service.tables.wire import table_message, view_message
 from tavolata.v1.game_pb2 import Action
@@ -106,13 +107,27 @@ class Playing:
 
     # -- seeing -----------------------------------------------------------------------------------
 
-    async def table(self, table_id: str) -> TableMessage:
-        """The table as it is."""
-        return self.message(await self._tables.settled(table_id))
+    async def table(self, table_id: str, token: str | None) -> TableMessage:
+        """The table as the holder of a token may see it, valid or not."""
+        table = await self._tables.settled(table_id)
+        held = None if token is None else table.tokens.get(hash_of(token))
+        return self.message(table, SPECTATOR if held is None or held.void else held.slot)
 
-    def message(self, table: Table) -> TableMessage:
-        """A settled table as a message."""
+    def message(self, table: Table, viewer: int) -> TableMessage:
+        """A settled table as a message to this viewer."""
+        return self.message_of(self.shown(table, viewer))
+
+    def message_of(self, table: Table) -> TableMessage:
+        """A table as it is, or was, as a message."""
         return table_message(table, self._tables.expires_us(table))
+
+    def shown(self, table: Table, viewer: int) -> Table:
+        """The table as this viewer may see it: itself, or as it was a while ago."""
+        return shown_to(table, viewer, self._tables.clock.now_us())
+
+    def now_us(self, table: Table, viewer: int) -> int:
+        """The time of what this viewer is shown."""
+        return self._tables.clock.now_us() - delay_us(table, viewer)
 
     async def viewer(self, table_id: str, token: str | None) -> tuple[Table, int]:
         """The table, settled, and the seat that looks at it, SPECTATOR without one."""
@@ -133,14 +148,15 @@ class Playing:
         if explain and viewer == SPECTATOR:
             raise refuse.missing_token() if token is None else refuse.not_seated(table_id)
         refuse.unless_rules(table)
-        match = table.match
+        shown = self.shown(table, viewer)
+        match = shown.match
         if match is None:
-            raise refuse.aborted(table_id) if table.over else refuse.not_started(table_id)
+            raise refuse.aborted(table_id) if shown.over else refuse.not_started(table_id)
         explanations = [
             self._explain(table, viewer, action, f"explain[{place}]")
             for place, action in enumerate(explain)
         ]
-        return view_message(table, match, viewer, self._tables.clock.now_us()), explanations
+        return view_message(shown, match, viewer, self.now_us(table, viewer)), explanations
 
     def _explain(self, table: Table, seat: int, action: Action, field: str) -> ActionExplanation:
         number = table.codec.action_from(action, field)

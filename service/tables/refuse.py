@@ -54,10 +54,12 @@ def table_full(table: Table) -> Refused:
 
 def open_seats(seats: Sequence[int]) -> Refused:
     """Seats that nobody fills."""
+    named = ", ".join(map(str, seats))
+    which = f"seats {named} are" if len(seats) > 1 else f"seat {named} is"
     return Refused(
         ErrorReason.ERROR_REASON_OPEN_SEATS,
-        f"seats {', '.join(map(str, seats))} are open and the table has no AI player to fill them; "
-        "wait for people, or give them to AI players with SetSeat",
+        f"{which} open and the table has no AI player to fill what is open; wait for people, or "
+        "give it to AI players with SetSeat",
         {"seats": list(seats)},
     )
 

@@ -10,6 +10,8 @@ from tavolata.service.refusals import Refused
 from tavolata.service.tables import refuse
 from tavolata.service.tables.model import NO_SEAT, Token
 
+REQUEST_ID_MAX = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -71,9 +73,8 @@ def draft(kind: str, slot: int = NO_SEAT, **fields: object) -> Entry:
 
 def check_request_id(request_id: str) -> None:
     """Refused with REQUEST_ID_REQUIRED unless it is 1 to 64 visible ASCII characters."""
-    if not (1 <= len(request_id) <= 64 and request_id.isascii() and request_id.isprintable()) or (
-        " " in request_id
-    ):
+    visible = request_id.isascii() and request_id.isprintable() and " " not in request_id
+    if not (visible and 1 <= len(request_id) <= REQUEST_ID_MAX):
         raise refuse.request_id_required()
 
 

@@ -21,6 +21,7 @@ SEED_BYTES = 32
 PACE_MAX_S = 60.0
 DECISION_S = (0.001, 7 * 86400.0)
 MATCH_S = (0.001, 30 * 86400.0)
+SPECTATOR_DELAY_MAX_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,9 @@ def _check_times(made: TableSettings) -> None:
         _check_duration("settings.time_control.per_decision", control.per_decision, *DECISION_S)
     if control.HasField("per_match"):
         _check_duration("settings.time_control.per_match", control.per_match, *MATCH_S)
+    if made.HasField("spectator_delay"):
+        field, delay = "settings.spectator_delay", made.spectator_delay
+        _check_duration(field, delay, 0.0, SPECTATOR_DELAY_MAX_S)
 
 
 def _check_duration(field: str, given: Duration, least_s: float, most_s: float) -> None:

@@ -27,6 +27,7 @@ from tavolata.service.ports import (
 from tavolata.service.refusals import Refused, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import apply, conclude
+from tavolata.service.tables.behind import listing_of
 from tavolata.service.tables.chain import WITHOUT_RULES, hash_after, link
 from tavolata.service.tables.making import made
 from tavolata.service.tables.memory import Lifetimes, TablesInMemory
@@ -219,6 +220,8 @@ class Tables(TablesInMemory):
         table.used_at = self.clock.monotonic()
         summary = self._summary(table)
         summary.creation_id = entry.request_id
+        summary.listing = listing_of(table)
+        summary.game_id = table.setup.settings.game_id
         self._submit(table, entry, b"", summary, NO_EPOCH)
         failure = await self._outcome(table)
         if failure is None:

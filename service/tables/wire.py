@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from google.protobuf.json_format import ParseDict
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -18,6 +20,7 @@ from tavolata.service.tables.model import (
     RESIGNED,
     SPECTATOR,
     Seat,
+    SharedEvents,
     Table,
 )
 from tavolata.v1.event_pb2 import Event
@@ -127,6 +130,35 @@ def event_messages(table: Table, viewer: int, after: int, until: int) -> list[Ev
     return made
 
 
+def shared_event_messages(table: Table, viewer: int, after: int, until: int) -> Sequence[Event]:
+    """The same events, in messages that nobody may change: all who look at the same part of the
+    table's log, and may see the same of it, share them."""
+    shared = table.shared
+    if (shared.after, shared.until) != (after, until):
+        shared = table.shared = SharedEvents(after, until)
+    sight = _sight(table, viewer, after, until)
+    found = shared.by_sight.get(sight)
+    if found is None:
+        found = shared.by_sight[sight] = event_messages(table, viewer, after, until)
+    return found
+
+
+def _sight(table: Table, viewer: int, after: int, until: int) -> bytes:
+    """What a viewer may see of these events, as the rules tell it: events of the table itself are
+    the same for all."""
+    for _, _, what in table.happenings[after:until]:
+        if isinstance(what, int) and table.match is not None:
+            return table.match.event_words(viewer, what - 1)
+    return b""
+
+
+def thinking_seats(table: Table) -> list[int]:
+    """The seats to act for which an AI player decides."""
+    if table.match is None or table.over or table.state == PARKED:
+        return []
+    return [seat for seat in table.match.to_act if table.seats[seat].decided_by_ai]
+
+
 def view_message(table: Table, match: Match, viewer: int, now_us: int) -> View:
     """The view of a seat or a spectator, who has no legal actions."""
     game, codec = table.game, table.codec
@@ -144,9 +176,7 @@ def view_message(table: Table, match: Match, viewer: int, now_us: int) -> View:
         scores=score_sheet(seen, match.placement()),  # type: ignore[arg-type]
         server_time=stamp(now_us),
         clocks=clocks_of(table),
-        thinking_seats=[
-            seat for seat in to_act if table.seats[seat].decided_by_ai and table.state != PARKED
-        ],
+        thinking_seats=thinking_seats(table),
         game=codec.view_to(seen),
         result=result_message(table) if table.state == FINISHED else None,
     )

@@ -24,6 +24,7 @@ from tavolata.service.ports import (
     StoredTable,
     StoreError,
     Summary,
+    Wanted,
 )
 from tavolata.service.server import Core, make_core
 
@@ -112,6 +113,9 @@ class MemoryStore:
 
     async def tables_in(self, state: int) -> list[str]:
         return [table_id for table_id, each in self.states.items() if each == state]
+
+    async def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        return []
 
     async def remove_expired(self, now_us: int) -> list[str]:
         return []

@@ -240,8 +240,9 @@ class House:
 
     async def play_on(self, sitting: Sitting, decisions: int = 10**6) -> int:
         """Let the people play their first legal actions; how many were played until the end."""
+        somebody = next(iter(sitting.tokens.values()))
         for played in range(decisions):
-            shown = await self.view(sitting.table_id)
+            shown = await self.view(sitting.table_id, somebody)
             if not shown.seats_to_act:
                 return played
             seat = shown.seats_to_act[0]

@@ -20,6 +20,7 @@ from tavolata.service.ports import (
     Store,
     StoreError,
     Summary,
+    Wanted,
 )
 
 LEASE_S = 30.0
@@ -183,6 +184,38 @@ class StoreConformance:
         assert committer.appends == 200
         assert committer.batches < 10
         assert not failures
+
+    async def test_listed_tables_come_newest_first_page_by_page_and_no_other_does(
+        self, shelf: Shelf
+    ) -> None:
+        store, kept = shelf.store, {}
+        for number in range(12):
+            log = Log(f"t{number:02}")
+            summary = Summary(
+                OPEN, 0, f"c{number}", listing=number % 3, game_id="bids" if number < 6 else "mino"
+            )
+            kept[log.table_id] = log
+            made = log.next(summary)
+            made.entry.time_us = 100 + number // 4  # several at the same time
+            assert await store.write([made]) == [None]
+        pages, before = [], None
+        while page := await store.listed(Wanted(limit=3, before=before)):
+            pages.append(page)
+            before = page[-1]
+        told = [place for page in pages for place in page]
+        assert [time for time, _ in told] == [102] * 3 + [101] * 3 + [100] * 2
+        assert {name for _, name in told} == {f"t{n:02}" for n in range(12) if n % 3}
+        assert len(told) == 8
+        of_game = await store.listed(Wanted(game_id="bids"))
+        assert {name for _, name in of_game} == {"t01", "t02", "t04", "t05"}
+        assert await store.listed(Wanted(game_id="b\x00ids")) == []
+        # Later summaries change the state alone; where spectators are late it isn't looked at.
+        for name in ("t01", "t02"):
+            await store.write([kept[name].next(Summary(PLAYING, 0, work=True))])
+        playing = await store.listed(Wanted(game_id="bids", states=(PLAYING, PARKED)))
+        assert {name for _, name in playing} == {"t01", "t02", "t05"}
+        waiting = await (await shelf.again()).listed(Wanted(game_id="bids", states=(OPEN,)))
+        assert {name for _, name in waiting} == {"t02", "t04", "t05"}
 
     async def test_summaries_change_with_the_entries_and_expired_tables_are_removed(
         self, shelf: Shelf

@@ -58,7 +58,7 @@ class Pair:
 
     async def is_over(self, core: Core, table_id: str) -> bool:
         """Whether the match has come to its end, as a server tells it."""
-        return (await core.playing.table(table_id)).state == TableState.TABLE_STATE_FINISHED
+        return (await core.playing.table(table_id, None)).state == TableState.TABLE_STATE_FINISHED
 
     async def play(self, core: Core, table_id: str, token: str) -> bool:
         """Play a seat's first legal action, if it has one; whether it had."""

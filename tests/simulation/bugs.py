@@ -299,8 +299,8 @@ def spectators_see_a_seats_cards() -> Plant:
 def an_event_told_again_after_an_overflow() -> Plant:
     overflow = WatchHub._overflow
 
-    def early(self: WatchHub, each: Watch) -> Any:
-        told = overflow(self, each)
+    def early(self: WatchHub, each: Watch, table: Table) -> Any:
+        told = overflow(self, each, table)
         each.sent -= 1
         return told
 
@@ -315,7 +315,7 @@ def spectators_miss_events() -> Plant:
         told = messages(table, viewer, after, until)
         return [each for each in told if viewer != SPECTATOR or each.number % 20]
 
-    return patch.object(watch, "event_messages", fewer)
+    return patch.object(watch, "shared_event_messages", fewer)
 
 
 @bug

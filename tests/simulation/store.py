@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tavolata.service.ports import (
     FIRST_EPOCH,
+    LISTED_LATE,
     NO_EPOCH,
     Append,
     Claim,
@@ -22,6 +23,7 @@ from tavolata.service.ports import (
     StoreFull,
     StoreUnavailable,
     Summary,
+    Wanted,
 )
 from tests.simulation.world import SimLoop, World
 
@@ -36,6 +38,8 @@ class Log:
     lines: list[str] = field(default_factory=list)
     chain: bytes = b""
     requests: set[tuple[int, str]] = field(default_factory=set)
+    listing: int = 0
+    game_id: str = ""
 
     def entries(self, after: int = 0) -> list[Entry]:
         """The entries from after+1 on."""
@@ -101,6 +105,7 @@ class SimStore:
                 return Conflict(summary.creation_id)
             self.creations[summary.creation_id] = append.table_id
             log = self.logs[append.table_id] = Log(summary)
+            log.listing, log.game_id = summary.listing, summary.game_id
         log.lines.append(_line(entry))
         log.chain = entry.chain
         if entry.request_id:
@@ -128,6 +133,18 @@ class SimStore:
         """As Store.tables_in."""
         return [each for each, log in self.logs.items() if log.summary.state == state]
 
+    def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        """As Store.listed."""
+        found = []
+        for table_id, log in self.logs.items():
+            place = (log.entries()[0].time_us, table_id)
+            fits = log.listing and wanted.game_id in ("", log.game_id)
+            late = log.listing == LISTED_LATE or not wanted.states
+            fits = fits and (late or log.summary.state in wanted.states)
+            if fits and (wanted.before is None or place < wanted.before):
+                found.append(place)
+        return sorted(found, reverse=True)[: wanted.limit]
+
     def last_numbers(self, table_ids: Sequence[str]) -> dict[str, int]:
         """As Store.last_numbers."""
         return {each: len(self.logs[each].lines) for each in table_ids if each in self.logs}
@@ -137,6 +154,7 @@ class SimStore:
         gone = [each for each, log in self.logs.items() if 0 < log.summary.expires_us <= now_us]
         for table_id in gone:
             del self.logs[table_id]
+            self.creations = {k: v for k, v in self.creations.items() if v != table_id}
             self.work.pop(table_id, None)
         return gone
 
@@ -248,6 +266,9 @@ class StoreLink:
 
     async def tables_in(self, state: int) -> list[str]:
         return await self._ask(lambda: self._store.tables_in(state))
+
+    async def listed(self, wanted: Wanted) -> list[tuple[int, str]]:
+        return await self._ask(lambda: self._store.listed(wanted))
 
     async def remove_expired(self, now_us: int) -> list[str]:
         return await self._ask(lambda: self._store.remove_expired(now_us))
