@@ -20,12 +20,13 @@ from tavolata.ai.stop import Stop
 from tavolata.service.ai_levels import Ceiling, limits_of, players
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
-from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, ai_body
+from tavolata.service.tables.apply import BY_AI, BY_NOBODY, BY_STAND_IN, ai_body
 from tavolata.service.tables.clocks import deadline_us, limits_us
 from tavolata.service.tables.makers import Allowance, Makers
 from tavolata.service.tables.memory import Work
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, PLAYING, Table
 from tavolata.service.tables.playing import Playing
+from tavolata.service.tables.singles import plays_singles, single_action
 from tavolata.service.telemetry import SILENCE, Telemetry
 from tavolata.service.thinking import Thinking
 from tavolata.v1.player_pb2 import AiPlayer
@@ -47,6 +48,7 @@ class _Thought:
     stop: Stop
     task: asyncio.Task[None]
     playing: bool = False
+    single: int | None = None  # the action of a person who has no other
 
 
 @dataclass(slots=True)
@@ -99,10 +101,17 @@ class AiSeats:
         held = self._work.holds(table.table_id) is not None
         due: tuple[int, ...] = ()
         if table.state == PLAYING and held:
-            due = tuple(n for n in match.to_act if table.seats[n].decided_by_ai)
+            due = tuple(
+                n
+                for n in match.to_act
+                if table.seats[n].decided_by_ai or single_action(table, n) is not None
+            )
         for seat in table.seats:
             thought = self._thoughts.get((table.table_id, seat.number))
-            if thought is not None and not (seat.number in due and thought.turn == match.turn):
+            if thought is None:
+                continue
+            same = seat.number in due and thought.turn == match.turn
+            if not same or thought.single != single_action(table, seat.number):
                 self._end(table.table_id, seat.number, thought)
         for number in due:
             if (table.table_id, number) not in self._thoughts:
@@ -111,6 +120,8 @@ class AiSeats:
 
     def _concerns(self, table: Table) -> bool:
         """Whether any seat could ever need an answer or a clock; asked after every action."""
+        if plays_singles(table):
+            return True
         if table.considered_version != table.public_version:
             table.considered_version = table.public_version
             # Once more after a seat has been handed back, to end what was begun for it.
@@ -123,7 +134,8 @@ class AiSeats:
         assert match is not None  # noqa: S101
         stop = Stop()
         task = _task(self._answer(table, seat, match.turn, stop))
-        self._thoughts[table.table_id, seat] = _Thought(match.turn, stop, task)
+        single = single_action(table, seat)
+        self._thoughts[table.table_id, seat] = _Thought(match.turn, stop, task, single=single)
 
     def _end(self, table_id: str, seat: int, thought: _Thought) -> None:
         del self._thoughts[table_id, seat]
@@ -139,13 +151,12 @@ class AiSeats:
             self._thoughts.pop((table.table_id, seat), None)
             return
         due = self._clock.monotonic() + self._delay(table)
-        seed = int.from_bytes(self._entropy.bytes(8), "big")
-        occupant = table.seats[seat]
-        player = occupant.ai if occupant.kind == AI else table.setup.settings.stand_in
-        assert player is not None  # noqa: S101
-        with self._telemetry.deciding(table.table_id, player.player, player.level):
-            player, decision = await self._decide(table, seat, player, seed, stop)
-        self._telemetry.decided(player.player, player.level, decision.elapsed_ms / 1000)
+        single = single_action(table, seat)
+        if single is None:
+            action, maker, body = await self._thought(table, seat, stop)
+        else:
+            action, maker, body = single, BY_NOBODY, None
+            due = min(due, self._clock.monotonic() + self._half_left(table, seat))
         wait = due - self._clock.monotonic()
         if wait > 0:
             await self._clock.sleep(wait)
@@ -154,13 +165,11 @@ class AiSeats:
         if thought is None or thought.stop is not stop:
             return
         thought.playing = True
-        maker = BY_AI if occupant.kind == AI else BY_STAND_IN
-        body = _body(player, decision, seed)
         played = False
         while not stop.is_set():
             try:
                 played = await self._playing.play_for_ai(
-                    table.table_id, seat, turn, decision.action, maker, body
+                    table.table_id, seat, turn, action, maker, body
                 )
                 break
             except Refused as refused:
@@ -170,6 +179,27 @@ class AiSeats:
             del self._thoughts[table.table_id, seat]
             if not played:
                 self._playing.reconsider(table.table_id)
+
+    async def _thought(
+        self, table: Table, seat: int, stop: Stop
+    ) -> tuple[int, int, dict[str, object]]:
+        """What an AI player decides: the action, who made it, and the body of its entry."""
+        seed = int.from_bytes(self._entropy.bytes(8), "big")
+        occupant = table.seats[seat]
+        player = occupant.ai if occupant.kind == AI else table.setup.settings.stand_in
+        assert player is not None  # noqa: S101
+        maker = BY_AI if occupant.kind == AI else BY_STAND_IN
+        with self._telemetry.deciding(table.table_id, player.player, player.level):
+            player, decision = await self._decide(table, seat, player, seed, stop)
+        self._telemetry.decided(player.player, player.level, decision.elapsed_ms / 1000)
+        return decision.action, maker, _body(player, decision, seed)
+
+    def _half_left(self, table: Table, seat: int) -> float:
+        """Half the seconds that a person's clock leaves, which everybody knows."""
+        deadline = deadline_us(table, table.seats[seat])
+        if deadline is None:
+            return float("inf")
+        return max(0, deadline - self._clock.now_us()) / 2e6
 
     async def _decide(
         self, table: Table, seat: int, player: AiPlayer, seed: int, stop: Stop

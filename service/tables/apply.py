@@ -44,6 +44,7 @@ from tavolata.v1.table_pb2 import SeatControl
 BY_PERSON = DecisionMaker.DECISION_MAKER_PERSON
 BY_AI = DecisionMaker.DECISION_MAKER_AI
 BY_STAND_IN = DecisionMaker.DECISION_MAKER_STAND_IN
+BY_NOBODY = DecisionMaker.DECISION_MAKER_SINGLE_ACTION
 OUTCOME = "outcome"  # in the body of the entry that ended a table
 
 
@@ -200,13 +201,13 @@ def _played(table: Table, entry: Entry) -> None:
     turn, before = match.turn, match.event_count
     elapsed = elapsed_us(table, seat, entry.time_us)
     match.play(entry.slot, entry.action, entry.turn)
-    if entry.maker == BY_PERSON:
+    if entry.maker in (BY_PERSON, BY_NOBODY):
         charge(seat, turn, elapsed)
         if seat.control != OCCUPANT:
             _take_back(table, entry, seat, turn)
     elif entry.maker == BY_STAND_IN and seat.control != RESIGNED:
         seat.stand_in_decisions += 1
-    if table.setup.settings.show_search and entry.maker != BY_PERSON:
+    if table.setup.settings.show_search and entry.maker in (BY_AI, BY_STAND_IN):
         _tell_search(table, entry, turn)
     if match.turn != turn:
         table.opened_us = entry.time_us

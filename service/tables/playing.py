@@ -8,12 +8,13 @@ from tavolata.ext.core.errors import RulesError
 from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field, of_play
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import BY_PERSON
+from tavolata.service.tables.apply import BY_NOBODY, BY_PERSON
 from tavolata.service.tables.behind import delay_us, shown_to
 from tavolata.service.tables.callers import refuse_resigned, seat_of
 from tavolata.service.tables.clocks import deadline_us
 from tavolata.service.tables.model import SPECTATOR, Table
 from tavolata.service.tables.requests import Caller, Change, digest_of, draft, hash_of
+from tavolata.service.tables.singles import single_action
 from tavolata.service.tables.tables import Tables
 from tavolata.service.tables.wire import table_message, view_message
 from tavolata.v1.game_pb2 import Action
@@ -57,9 +58,10 @@ class Playing:
         turn: int,
         action: int,
         maker: int,
-        body: dict[str, object],
+        body: dict[str, object] | None,
     ) -> bool:
-        """Play what an AI player decided, if that is still this server's to do; durable on return.
+        """Play what an AI player decided, or what is a person's only action, if that is still
+        this server's to do; durable on return.
 
         What others do in the meantime, another seat's choice in the same decision say, changes
         nothing about it. Refused if the store doesn't take it.
@@ -75,7 +77,11 @@ class Playing:
                 and not table.over
                 and match.turn == turn
                 and seat in match.to_act
-                and table.seats[seat].decided_by_ai
+                and (
+                    single_action(table, seat) == action
+                    if maker == BY_NOBODY
+                    else table.seats[seat].decided_by_ai
+                )
             )
             if not open_to_it:
                 return False

@@ -7,7 +7,7 @@ from google.protobuf.json_format import ParseDict
 from tavolata.service.ports import Entry
 from tavolata.service.replays import replay_message, sealed
 from tavolata.service.tables import refuse
-from tavolata.service.tables.apply import BY_PERSON, effort_of, seed_of
+from tavolata.service.tables.apply import BY_AI, BY_STAND_IN, effort_of, seed_of
 from tavolata.service.tables.model import Table
 from tavolata.service.tables.wire import event_messages, stamp
 from tavolata.v1.fairness_pb2 import FairnessProof, Reveal
@@ -53,7 +53,7 @@ def _decision(entry: Entry) -> Decision:
         request_id=entry.request_id,
         time=stamp(entry.time_us),
     )
-    if entry.maker != BY_PERSON and entry.body:
+    if entry.maker in (BY_AI, BY_STAND_IN) and entry.body:
         made.ai.CopyFrom(ParseDict(entry.body["ai"], AiPlayer()))
         made.effort.CopyFrom(effort_of(entry))
         made.search_seed = entry.body["search_seed"]

@@ -48,8 +48,8 @@ async def test_public_tables_are_listed_newest_first_whatever_the_size_of_the_pa
 ) -> None:
     made = []
     for number in range(7):
-        shown = {} if number == 3 else {"visibility": PUBLIC}
-        made.append((await house.create(**shown)).table.table_id)
+        shown = Visibility.VISIBILITY_UNLISTED if number == 3 else PUBLIC
+        made.append((await house.create(visibility=shown)).table.table_id)
     public = [each for place, each in enumerate(made) if place != 3][::-1]
     for size in (0, 1, 2, 3, 6, 7, 1000):
         assert ids(await listed(house, size)) == public
@@ -109,7 +109,7 @@ async def test_filters_apply_together(house: House) -> None:
         ({"min_open_seats": 1, "game_id": "bouillabaisse", "states": [WAITING]}, ["waiting"]),
     ):
         for size in (0, 1):
-            tables = await listed(house, size, **fields)  # type: ignore[arg-type]
+            tables = await listed(house, size, **fields)
             assert ids(tables) == [names[each] for each in wanted], fields
 
 
@@ -136,7 +136,7 @@ async def test_what_a_list_can_not_be_asked_for_is_refused_and_named(house: Hous
         ({"page_token": forged(f"-1.{'0' * 16}.\x00")}, "page_token"),
         ({"page_token": token, "game_id": "bids"}, "page_token"),
     ):
-        told = await refused(page(house, **fields))  # type: ignore[arg-type]
+        told = await refused(page(house, **fields))
         assert (told.reason, told.fields) == ("INVALID_FIELD", (field,)), fields
         assert told.metadata["allowed"]
     assert len((await page(house, page_size=1, page_token=token)).tables) == 1

@@ -35,6 +35,9 @@ PATIENCE_S = 900.0  # of simulated time, from when all troubles have ended
 TROUBLE_S = 120.0
 DECISION_S = 8
 TOLD_S = 45.0  # less than a client waits before it asks anew, more than a slow one reads
+# Of the seeds by sevens: those whose tables play single actions, and keep spectators behind.
+SINGLES_AT, LATE_AT = 6, 5
+SPECTATORS_LATE_S = 5
 LATE_S = 12  # a lease, and the store's troubles
 
 
@@ -109,6 +112,7 @@ class Play:
     """One world."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.world = World(seed)
         self.scenario = drawn(self.world)
         self.clients = SimLoop(self.world, "clients")  # type: ignore[abstract]
@@ -191,6 +195,9 @@ class Play:
         if scenario.timed:
             settings.time_control.CopyFrom(TimeControl())
             settings.time_control.per_decision.FromSeconds(DECISION_S)
+        settings.play_single_actions = self.seed % 7 == SINGLES_AT
+        if self.seed % 7 == LATE_AT:
+            settings.spectator_delay.FromSeconds(SPECTATORS_LATE_S)
         ai = [SeatPlan(ai=RANDOM)] * (scenario.seats - scenario.people)
         await party.sit_down(settings, scenario.people, ai)
         if scenario.timed and not (scenario.crashes or scenario.stops or scenario.jumps):

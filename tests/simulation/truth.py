@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tavolata.service.ports import Entry
-from tavolata.service.tables.apply import BY_AI, BY_PERSON, BY_STAND_IN, apply
+from tavolata.service.tables.apply import BY_AI, BY_NOBODY, BY_PERSON, BY_STAND_IN, apply
 from tavolata.service.tables.clocks import elapsed_us
 from tavolata.service.tables.making import made
 from tavolata.service.tables.model import AI, OCCUPANT, PERSON, Table
@@ -96,6 +96,14 @@ class Truth:
             require(not late, f"{who}: played long after the time had run out")
         elif entry.maker == BY_AI:
             require(seat.kind == AI, f"{who}: an AI player's action for a person's seat")
+        elif entry.maker == BY_NOBODY:
+            there = seat.kind == PERSON and seat.control == OCCUPANT
+            require(there, f"{who}: played for somebody who isn't there")
+            require(table.match is not None, f"{who}: played before the match")
+            assert table.match is not None
+            legal = table.match.legal(entry.slot)
+            require(legal == (entry.action,), f"{who}: played by itself out of {legal}")
+            require(table.setup.settings.play_single_actions, f"{who}: nobody wanted that")
         else:
             require(entry.maker == BY_STAND_IN, f"{who}: made by {entry.maker}")
             absent = seat.kind == PERSON and seat.control != OCCUPANT
