@@ -18,6 +18,7 @@ class Suite(StrEnum):
     rules = "rules"
     search = "search"
     service = "service"
+    cancellation = "cancellation"
     tournament = "tournament"
     restart = "restart"
 
