@@ -359,7 +359,11 @@ def check_bind(settings: Settings) -> None:
         raise BindRefused("TLS needs both tls_cert and tls_key")
     if settings.tls_client_ca and not settings.tls_cert:
         raise BindRefused("tls_client_ca needs TLS: set tls_cert and tls_key")
-    if settings.insecure_public or settings.tls_cert or settings.bind.startswith("unix:"):
+    if (
+        settings.insecure_public
+        or settings.tls_cert
+        or settings.bind.startswith(("unix:", "unix-abstract:"))
+    ):
         return
     host = settings.bind.rpartition(":")[0].strip("[]")
     try:

@@ -181,8 +181,8 @@ async def _cancelled(service: _Service, stub: Any) -> float:
 
 
 async def _overdue(service: _Service, stub: Any) -> float:
-    """Milliseconds from the deadline to the end of the search; 0 if it ended before, or if there was no
-    thread for it until then."""
+    """Milliseconds from the deadline to the end of the search; 0 if it ended before, or if there
+    was no thread for it until then."""
     service.timed.forget()
     deadline = time.perf_counter() + SEARCHED_S
     await _silently(stub.GetGame(pb.GetGameRequest(), timeout=SEARCHED_S))

@@ -85,7 +85,32 @@ async def test_a_port_that_is_taken_is_refused(house: House, tmp_path: Path) -> 
         await other.start()
 
 
-@pytest.mark.parametrize("bind", ["0.0.0.0:50051", "[::]:50051", "192.0.2.7:1", "example.org:1"])
+PUBLIC = [
+    "0.0.0.0:50051",
+    "[::]:50051",
+    "*:1",
+    ":1",
+    "1",
+    "::",
+    "0:1",
+    "192.0.2.7:1",
+    "10.0.0.1:1",
+    "[2001:db8::1]:1",
+    "[::ffff:192.0.2.1]:1",
+    "[::ffff:0.0.0.0]:1",
+    "[fe80::1%eth0]:1",
+    "example.org:1",
+    "localhost.example.org:1",
+    "ipv4:0.0.0.0:1",
+    "ipv6:[::]:1",
+    "dns:///example.org:1",
+    "127.0.0.1:1,0.0.0.0:2",
+    "ipv4:127.0.0.1:1,0.0.0.0:2",
+    "vsock:1:1",
+]
+
+
+@pytest.mark.parametrize("bind", PUBLIC)
 def test_a_public_address_without_tls_is_refused_unless_told_so(bind: str) -> None:
     with pytest.raises(BindRefused, match="--insecure-public"):
         check_bind(settings.load(None, bind=bind))
@@ -93,7 +118,15 @@ def test_a_public_address_without_tls_is_refused_unless_told_so(bind: str) -> No
 
 
 @pytest.mark.parametrize(
-    "bind", ["127.0.0.1:0", "localhost:50051", "[::1]:50051", "unix:/tmp/socket"]
+    "bind",
+    [
+        "127.0.0.1:0",
+        "127.1.2.3:1",
+        "localhost:50051",
+        "[::1]:50051",
+        "unix:/tmp/s",
+        "unix-abstract:s",
+    ],
 )
 def test_this_machine_alone_needs_no_tls(bind: str) -> None:
     check_bind(settings.load(None, bind=bind))
