@@ -186,6 +186,15 @@ class TableService:
         table = await self._lobby.abort(request, token)
         return pb.AbortMatchResponse(table=await self._shown(table, token))
 
+    async def Rematch(  # noqa: N802
+        self, request: pb.RematchRequest, context: Context
+    ) -> pb.RematchResponse:
+        """Seat the caller at the rematch."""
+        person = await self._person(context, needed=False)
+        made = await self._lobby.rematches.take(request, token_of(context), person)
+        table = await self._shown(made.table, made.token)
+        return pb.RematchResponse(table=table, seat=made.slot, token=made.token)
+
     async def GetReplay(  # noqa: N802
         self, request: pb.GetReplayRequest, context: Context
     ) -> pb.GetReplayResponse:

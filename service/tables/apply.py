@@ -85,6 +85,7 @@ def _joined(table: Table, entry: Entry) -> None:
     body = entry.body or {}
     seat = table.seats[entry.slot]
     seat.kind, seat.name, seat.control, seat.since = PERSON, body["name"], OCCUPANT, entry.number
+    seat.held = False
     token_hash = bytes.fromhex(body["token"])
     if token_hash in table.tokens:
         table.tokens[token_hash].slot = entry.slot
@@ -97,6 +98,7 @@ def _joined(table: Table, entry: Entry) -> None:
             table.owner = entry.slot
     _tell_seat(table, entry, seat)
     if body.get("owner"):
+        table.owner = entry.slot
         _tell_owner(table, entry)
     _add_nonce(table, entry, entry.slot)
 
@@ -147,7 +149,7 @@ def _void_tokens(table: Table, seat: Seat) -> None:
 
 def _vacate(table: Table, seat: Seat) -> None:
     _void_tokens(table, seat)
-    seat.kind, seat.name, seat.ai, seat.since = OPEN, "", None, 0
+    seat.kind, seat.name, seat.ai, seat.since, seat.held = OPEN, "", None, 0, False
     seat.control = SeatControl.SEAT_CONTROL_UNSPECIFIED
 
 
@@ -167,7 +169,7 @@ def _started(table: Table, entry: Entry) -> None:
     _add_nonce(table, entry, entry.slot)
     for seat in table.seats:
         if seat.kind == OPEN:
-            seat.kind, seat.control = AI, OCCUPANT
+            seat.kind, seat.control, seat.held = AI, OCCUPANT, False
             seat.ai = setup.settings.fill_empty_seats
             _tell_seat(table, entry, seat)
     seats = [seat_message(seat) for seat in table.seats]

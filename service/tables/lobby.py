@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
@@ -26,6 +25,7 @@ from tavolata.service.tables.model import (
     Table,
 )
 from tavolata.service.tables.names import check_name
+from tavolata.service.tables.rematch import Rematches
 from tavolata.service.tables.requests import (
     NOBODY,
     Caller,
@@ -36,6 +36,7 @@ from tavolata.service.tables.requests import (
     draft,
     hash_of,
 )
+from tavolata.service.tables.seating import Seated, Seating, owned_by
 from tavolata.service.tables.settings_check import (
     Defaults,
     check_nonce,
@@ -54,28 +55,17 @@ from tavolata.v1.table_service_pb2 import (
     StartMatchRequest,
 )
 
-TOKEN_BYTES = 32
 Simple = LeaveTableRequest | SetSeatRequest | StartMatchRequest | ResignRequest | AbortMatchRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Seated:
-    """A table with the caller's seat, NO_SEAT for none, and token, empty for the one sent."""
-
-    table: Table
-    slot: int
-    token: str
-
-
-class Lobby:
+class Lobby(Seating):
     """What people do at tables apart from playing."""
 
     def __init__(self, tables: Tables, defaults: Defaults, makers: Makers | None = None) -> None:
         """makers: who may make tables; anybody if it is None."""
-        self._tables = tables
-        self._makers = makers or Makers(tables.clock, Allowance())
-        self._defaults = defaults
+        super().__init__(tables, defaults, makers or Makers(tables.clock, Allowance()))
         self.listing = Listing(tables)
+        self.rematches = Rematches(tables, defaults, self._makers)
 
     # -- making -----------------------------------------------------------------------------------
 
@@ -91,13 +81,7 @@ class Lobby:
             table_id = self._tables.entropy.name()
             entry = self._creation(request, token, person.subject)
             entry.request_id, entry.digest = request.request_id, digest
-            self._makers.admit(person, table_id)
-            table = None
-            try:
-                table = await self._tables.create(table_id, entry)
-            finally:
-                if table is None:
-                    self._makers.gone([table_id])
+            table = await self._make(table_id, entry, person)
             if table is not None:
                 return Seated(table, table.owner, token)
 
@@ -115,7 +99,7 @@ class Lobby:
             "salt": entropy.bytes(32).hex(),
             "reproducible": bool(seed),
             "token": hash_of(token).hex(),
-            **_owned_by(subject),
+            **owned_by(subject),
         }
         return draft(CREATED, callers[0] if callers else NO_SEAT, body=body)
 
@@ -163,33 +147,6 @@ class Lobby:
         if made or token is not None:
             return Seated(table, recorded.slot, fresh if made else "")
         return await self._reissue(table, change)
-
-    async def _reissue(self, table: Table, change: Change) -> Seated:
-        """A fresh token in place of the one that this request gave, unless that has been used."""
-        tables = self._tables
-        while True:
-            # As it is now: another copy of the request may have been faster.
-            recorded = table.requests[NO_SEAT, change.request_id]
-            held = table.tokens.get(recorded.token)
-            if held is None or held.void or tables.is_used(table, recorded.token):
-                raise refuse.request_id_reused(
-                    change.request_id, "gave a token that has been used, or that is void by now"
-                )
-            token = self._new_token()
-            body = {
-                "token": hash_of(token).hex(),
-                "replaces": recorded.token.hex(),
-                "of_scope": NO_SEAT,
-                "of_request": change.request_id,
-            }
-            entry = draft("reissued", held.slot, body=body)
-            if await tables.append_durably(table, entry) is None:
-                return Seated(table, held.slot, token)
-            table = await tables.settled(table.table_id)
-
-    def _new_token(self) -> str:
-        secret = self._tables.entropy.bytes(TOKEN_BYTES)
-        return base64.urlsafe_b64encode(secret).decode().rstrip("=")
 
     # -- everything else --------------------------------------------------------------------------
 
@@ -292,7 +249,7 @@ def _joining(
         body["owner"] = True
     if lost is not None:
         body["replaces"] = lost.hex()
-    body |= _owned_by(subject)
+    body |= owned_by(subject)
     return draft("joined", slot, body=body)
 
 
@@ -307,21 +264,17 @@ def _returning(table: Table, slot: int, request: JoinTableRequest, whose: str) -
     return draft("returned", slot)
 
 
-def _owned_by(subject: bytes) -> dict[str, object]:
-    """What an entry that gives a token says of whom it is, as far as that is known."""
-    return {"subject": subject.hex()} if subject else {}
-
-
 def _open_seat(table: Table, request: JoinTableRequest) -> int:
-    open_seats = table.open_seats()
+    free_seats = table.free_seats()
     if request.HasField("seat") and request.seat >= len(table.seats):
         raise refuse.no_such_seat(request.seat, table)
-    if not open_seats:
+    if not free_seats:
         raise refuse.table_full(table)
     if not request.HasField("seat"):
-        return open_seats[0]
-    if table.seats[request.seat].kind != OPEN:
-        raise refuse.seat_taken(request.seat, table)
+        return free_seats[0]
+    if request.seat not in free_seats:
+        held = table.seats[request.seat].kind == OPEN
+        raise refuse.seat_taken(request.seat, table, "is held" if held else "isn't open")
     return request.seat
 
 

@@ -76,7 +76,8 @@ def made(table_id: str, entry: Entry, *, with_rules: bool = True) -> Table:
     table.created_us = entry.time_us
     table.owner = entry.slot
     subject = bytes.fromhex(body.get("subject", ""))
-    table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot, subject=subject)
+    if "token" in body:  # whoever comes first owns a rematch
+        table.tokens[bytes.fromhex(body["token"])] = Token(entry.slot, subject=subject)
     record(table, entry)
     return table
 
@@ -104,4 +105,7 @@ def _planned(number: int, plan: dict[str, object]) -> Seat:
         return Seat(number, AI, ai=ParseDict(plan["ai"], AiPlayer()), control=OCCUPANT)  # type: ignore[arg-type]
     if "caller" in plan:
         return Seat(number, PERSON, name=str(plan["caller"]), control=OCCUPANT, since=1)
+    if "held" in plan:
+        former = int(str(plan["former"]))
+        return Seat(number, former=former, former_name=str(plan["held"]), held=True)
     return Seat(number)

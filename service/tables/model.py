@@ -38,7 +38,8 @@ ABORTED = TableState.TABLE_STATE_ABORTED
 class Seat:
     """A seat. kind: OPEN, PERSON or AI; since: number of the entry by which the person sat down;
     used_us: time that its clock has run in the match, spent_us in the decision spent_turn; back_us:
-    when the person last took it back."""
+    when the person last took it back; former: at a rematch, the seat that its person had before,
+    under former_name, and held: whether it is kept for that person."""
 
     number: int
     kind: int = OPEN
@@ -51,6 +52,9 @@ class Seat:
     spent_us: int = 0
     spent_turn: int = -1
     back_us: int = 0
+    former: int = -1
+    former_name: str = ""
+    held: bool = False
 
     @property
     def decided_by_ai(self) -> bool:
@@ -230,6 +234,10 @@ class Table:
     def open_seats(self) -> list[int]:
         """Numbers of the seats that nobody has."""
         return [seat.number for seat in self.seats if seat.kind == OPEN]
+
+    def free_seats(self) -> list[int]:
+        """Numbers of the seats that anybody may take."""
+        return [number for number in self.open_seats() if not self.seats[number].held]
 
     async def settle(self) -> None:
         """Return when the memory is no further than the log; only then may it be shown."""

@@ -34,7 +34,7 @@ def no_such_seat(seat: int, table: Table) -> Refused:
 
 def seat_taken(seat: int, table: Table, what: str = "isn't open") -> Refused:
     """A seat that somebody has."""
-    seats = table.open_seats()
+    seats = table.free_seats()
     shown = ", ".join(map(str, seats)) or "none"
     return Refused(
         ErrorReason.ERROR_REASON_SEAT_TAKEN,
@@ -47,7 +47,7 @@ def table_full(table: Table) -> Refused:
     """No seat is open."""
     return Refused(
         ErrorReason.ERROR_REASON_TABLE_FULL,
-        f"all {len(table.seats)} seats are taken; anyone may watch",
+        f"all {len(table.seats)} seats are taken or held; anyone may watch",
         {"seats": len(table.seats)},
     )
 

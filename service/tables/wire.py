@@ -40,7 +40,8 @@ def stamp(time_us: int) -> Timestamp:
 def seat_message(seat: Seat) -> SeatMessage:
     """A seat as it is now."""
     if seat.kind == OPEN:
-        occupant = SeatOccupant(open=OpenSeat())
+        held_for = Person(display_name=seat.former_name) if seat.held else None
+        occupant = SeatOccupant(open=OpenSeat(held_for=held_for))
     elif seat.kind == PERSON:
         occupant = SeatOccupant(person=Person(display_name=seat.name))
     else:

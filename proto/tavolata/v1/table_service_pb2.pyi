@@ -956,7 +956,7 @@ class RematchRequest(_message.Message):
     """Id of the table whose match is over; the token is one of that table. Required."""
     rotate_seats: _builtins.int
     """For the call that makes the table: everybody moves on by so many seats, less than there are; 0: the
-    same seats. In later calls it isn't read.
+    same seats. In later calls it changes nothing.
     """
     nonce: _builtins.bytes
     """Bytes to add to the new match's seed, at most 64; see Fairness. Empty: none."""
