@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tavolata.service.play_stream import QUEUE_MAX, PlayStreamSession
+from tavolata.service.play_stream import DUE_MAX, PlayStreamSession
 from tavolata.v1 import errors_pb2
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason
@@ -242,7 +242,7 @@ async def test_a_stream_that_nobody_reads_any_more_leaves_nothing_behind(
     core = house.server.core
 
     async def asked() -> AsyncIterator[pb.PlayStreamRequest]:
-        for number in range(1, 2 * QUEUE_MAX):
+        for number in range(1, 4 * DUE_MAX):
             if message == "ping":
                 yield pb.PlayStreamRequest(ping=Ping(payload=number))
             else:
@@ -255,7 +255,7 @@ async def test_a_stream_that_nobody_reads_any_more_leaves_nothing_behind(
     await anext(answers)
 
     async def full() -> bool:
-        return session._out.full()
+        return session._is_full()
 
     await until(full)
     await asyncio.wait_for(answers.aclose(), 20)  # type: ignore[attr-defined]
