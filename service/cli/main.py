@@ -19,6 +19,7 @@ from tavolata.service.cli import (
     play,
     replay,
     serve,
+    tables,
     tournament,
     verify,
 )
@@ -56,6 +57,7 @@ app.command("bench")(bench.bench)
 app.command("serve")(serve.serve)
 app.command("migrate")(migrate.migrate)
 app.command("backup")(backup.backup)
+app.command("tables")(tables.tables)
 app.command("play")(play.play)
 app.command("demo")(demo.demo)
 app.add_typer(tournament.app)

@@ -98,6 +98,9 @@ def play(
     seat: Annotated[int | None, typer.Option(help="Seat to take when joining.")] = None,
     token: Annotated[str, typer.Option(help="Token of your seat, to come back to it.")] = "",
     name: Annotated[str, typer.Option(help="Your name at the table.")] = "",
+    public: Annotated[
+        bool, typer.Option("--public", help="Let `tavolata tables` show the new table to anyone.")
+    ] = False,
     seats: Annotated[int | None, typer.Option(help="Number of seats at a new table.")] = None,
     people: Annotated[
         int, typer.Option(help="How many of them are for people, you included; AI in the others.")
@@ -145,6 +148,7 @@ def play(
         level=level,
         options=tuple(option or ()),
         seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
+        is_public=public,
     )
     place = Place(
         *(server, db, join or watch, seat, token, is_tls, tls_ca, bool(watch)),

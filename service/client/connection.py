@@ -11,7 +11,7 @@ from tavolata.service.client.retry import Identity, RetryPolicy
 from tavolata.service.client.seat import Seat, Wire, new_request_id
 from tavolata.service.client.stream import PlayStream
 from tavolata.service.client.tournaments import Tournaments
-from tavolata.service.client.watching import Update
+from tavolata.service.client.watching import OnThinking, Update
 from tavolata.v1 import (
     catalog_pb2,
     catalog_service_pb2,
@@ -19,6 +19,7 @@ from tavolata.v1 import (
     game_pb2,
     player_pb2,
     replay_pb2,
+    server_info_pb2,
     table_pb2,
     table_service_pb2,
     table_service_pb2_grpc,
@@ -103,6 +104,12 @@ class Connection:
         response = await self._wire.call(self._wire.catalog.GetRules, request)
         return response.rules
 
+    async def server_info(self) -> server_info_pb2.ServerInfo:
+        """Versions, limits and the time of the server."""
+        request = catalog_service_pb2.GetServerInfoRequest()
+        response = await self._wire.call(self._wire.catalog.GetServerInfo, request)
+        return response.info
+
     # --- tables ---------------------------------------------------------------------------
 
     async def create_table(
@@ -167,11 +174,38 @@ class Connection:
         response = await self._wire.call(self._wire.tables.GetView, request)
         return response.view
 
+    async def tables(
+        self,
+        game_id: str = "",
+        *,
+        states: Sequence[table_pb2.TableState.ValueType] = (),
+        min_open_seats: int = 0,
+        page_size: int = 0,
+    ) -> AsyncGenerator[table_pb2.Table, None]:
+        """The public tables that fit, the newest first; pages are fetched as they are needed."""
+        request = table_service_pb2.ListTablesRequest(
+            page_size=page_size, game_id=game_id, states=states, min_open_seats=min_open_seats
+        )
+        while True:
+            page = await self._wire.call(self._wire.tables.ListTables, request)
+            for table in page.tables:
+                yield table
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
     def watch(
-        self, table_id: str, after_event: int | None = None, *, with_views: bool = True
+        self,
+        table_id: str,
+        after_event: int | None = None,
+        *,
+        with_views: bool = True,
+        on_thinking: OnThinking | None = None,
     ) -> AsyncGenerator[Update, None]:
         """A table as a spectator sees it; otherwise as ``Seat.watch``."""
-        return self._wire.watch(table_id, "", after_event, with_views=with_views)
+        return self._wire.watch(
+            table_id, "", after_event, with_views=with_views, on_thinking=on_thinking
+        )
 
     async def replay(self, table_id: str) -> replay_pb2.Replay:
         """The record of a match that is over."""

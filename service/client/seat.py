@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from tavolata.service.client.retry import Identity, RetryPolicy, bearer, call
+from tavolata.service.client.watching import OnThinking, Update, follow
 from tavolata.service.client.watching import Sequence as Numbers
-from tavolata.service.client.watching import Update, follow
 from tavolata.v1 import (
     catalog_service_pb2_grpc,
     event_pb2,
@@ -58,17 +58,28 @@ class Wire:
         return await call(rpc, request, policy=self.policy, identity=self.identity)
 
     def watch(
-        self, table_id: str, token: str, after_event: int | None, *, with_views: bool
+        self,
+        table_id: str,
+        token: str,
+        after_event: int | None,
+        *,
+        with_views: bool,
+        on_thinking: OnThinking | None = None,
     ) -> AsyncGenerator[Update, None]:
         """See ``Seat.watch``."""
 
         def open_watch(resume_after: int | None) -> Any:
             request = table_service_pb2.WatchTableRequest(
-                table_id=table_id, after_event=resume_after, with_views=with_views
+                table_id=table_id,
+                after_event=resume_after,
+                with_views=with_views,
+                with_thinking=on_thinking is not None,
             )
             return self.tables.WatchTable(request, metadata=bearer(token))
 
-        return follow(open_watch, Numbers(after_event, with_views=with_views), self.policy)
+        return follow(
+            open_watch, Numbers(after_event, with_views=with_views), self.policy, on_thinking
+        )
 
 
 class Seat:
@@ -90,14 +101,25 @@ class Seat:
     # --- seeing ---------------------------------------------------------------------------
 
     async def watch(
-        self, after_event: int | None = None, *, with_views: bool = True
+        self,
+        after_event: int | None = None,
+        *,
+        with_views: bool = True,
+        on_thinking: OnThinking | None = None,
     ) -> AsyncGenerator[Update, None]:
         """Snapshots and events, each once and in order over any number of lost connections.
 
         Begins with a snapshot, or after event ``after_event``. With views, a snapshot follows the
         events of each action. The last item is the closing message, when match or seat are gone.
+        on_thinking: called every second while AI players think.
         """
-        updates = self._wire.watch(self.table_id, self.token, after_event, with_views=with_views)
+        updates = self._wire.watch(
+            self.table_id,
+            self.token,
+            after_event,
+            with_views=with_views,
+            on_thinking=on_thinking,
+        )
         async with aclosing(updates) as source:
             async for update in source:
                 self.heed(update)
@@ -168,6 +190,20 @@ class Seat:
         response = await self._wire.call(self._wire.tables.JoinTable, request, self.token)
         self.table, self.number = response.table, response.seat
         return response.table
+
+    async def rematch(
+        self, *, rotate_seats: int = 0, nonce: bytes = b"", request_id: str = ""
+    ) -> Seat:
+        """The seat at a new table with the same settings and seats, after the match; everybody who
+        asks comes to the same one. rotate_seats: by how many seats everybody moves on, as the first
+        who asks says."""
+        request = table_service_pb2.RematchRequest(
+            **self._named(request_id), rotate_seats=rotate_seats, nonce=nonce
+        )
+        made = await self._wire.call(self._wire.tables.Rematch, request, self.token)
+        seat = Seat(self._wire, made.table.table_id, made.token, made.seat)
+        seat.table = made.table
+        return seat
 
     # --- owning ---------------------------------------------------------------------------
 

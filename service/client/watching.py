@@ -12,6 +12,7 @@ from tavolata.service.client.errors import Refused, refused_call
 from tavolata.service.client.retry import Patience, RetryPolicy
 from tavolata.v1 import event_pb2, table_pb2, table_service_pb2
 
+OnThinking = Callable[[event_pb2.Thinking], None]
 Update = event_pb2.Snapshot | event_pb2.Event | event_pb2.Closing
 
 # Reasons of a closing message after which the table can be watched again.
@@ -87,7 +88,10 @@ Stream = grpc.aio.UnaryStreamCall[
 
 
 async def follow(
-    open_watch: Callable[[int | None], Stream], sequence: Sequence, policy: RetryPolicy
+    open_watch: Callable[[int | None], Stream],
+    sequence: Sequence,
+    policy: RetryPolicy,
+    on_thinking: OnThinking | None = None,
 ) -> AsyncGenerator[Update, None]:
     """Snapshots and events of a table, and the closing message as the last of all.
 
@@ -103,6 +107,10 @@ async def follow(
         try:
             async with aclosing(_messages(stream)) as messages:
                 async for message in messages:
+                    if isinstance(message, event_pb2.Thinking):
+                        if on_thinking is not None:
+                            on_thinking(message)
+                        continue
                     closing = message if isinstance(message, event_pb2.Closing) else None
                     ended = goes_on(closing) if closing is not None else None
                     if ended is not None:
@@ -130,7 +138,7 @@ def pass_on(sequence: Sequence, message: Update) -> Update | None:
     return message
 
 
-async def _messages(stream: Stream) -> AsyncGenerator[Update, None]:
+async def _messages(stream: Stream) -> AsyncGenerator[Update | event_pb2.Thinking, None]:
     try:
         async for response in stream:
             which = response.WhichOneof("message")

@@ -19,6 +19,8 @@ from tavolata.service.terminal.voice import Tone, Voice
 from tavolata.service.terminal.words import listed, plain
 from tavolata.v1 import catalog_pb2, player_pb2, table_pb2
 
+_PUBLIC, _UNLISTED = table_pb2.VISIBILITY_PUBLIC, table_pb2.VISIBILITY_UNLISTED
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -35,6 +37,7 @@ class Wanted:
     level: str = ""
     options: Sequence[str] = field(default_factory=tuple)
     seed: bytes = b""
+    is_public: bool = False
 
 
 class NoTable(Exception):
@@ -53,6 +56,7 @@ async def make_table(server: Connection, wanted: Wanted, lines: Lines, voice: Vo
         settings(
             game.game_id,
             options_of(game, wanted.options),
+            visibility=_PUBLIC if wanted.is_public else _UNLISTED,
             fill_empty_seats=player_pb2.AiPlayer(player=wanted.player, level=wanted.level),
         ),
         [person(wanted.name), *others, *ai],
