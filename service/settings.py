@@ -177,9 +177,12 @@ _FILE: list[Path] = []  # pydantic-settings asks for the file while it makes the
 
 
 def load(file: Path | None, **flags: object) -> Settings:
-    """The settings; flags that are None count as not given. ValidationError says what is wrong."""
+    """The settings; flags that are None count as not given. ValidationError says what is wrong, or
+    OSError or ValueError about the file."""
     if file is None:
         return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]
+    with file.open("rb"):
+        pass  # one that isn't there would be passed over
     _FILE.append(file)
     try:
         return Settings(**{name: value for name, value in flags.items() if value is not None})  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from tavolata.service.cli import (
     tournament,
     verify,
 )
+from tavolata.service.cli.setting_flags import SettingsCommand
 
 app = typer.Typer(
     name="tavolata",
@@ -54,7 +55,7 @@ app.command("replay")(replay.replay)
 app.command("verify")(verify.verify)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
-app.command("serve")(serve.serve)
+app.command("serve", cls=SettingsCommand)(serve.serve)
 app.command("migrate")(migrate.migrate)
 app.command("backup")(backup.backup)
 app.command("tables")(tables.tables)

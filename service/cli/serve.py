@@ -18,39 +18,17 @@ STOPPED_BADLY = 4
 
 
 def serve(
+    ctx: typer.Context,
     config: Annotated[
         Path | None,
         Flag(help="TOML file with settings"),
     ] = None,
-    db: Annotated[Path | None, Flag(help="SQLite file with all tables [tavolata.db]")] = None,
-    store: Annotated[
-        str | None,
-        Flag(help="postgresql://USER@HOST/DATABASE in place of the file; see tavolata migrate"),
-    ] = None,
-    bind: Annotated[str | None, Flag(help="address and port [127.0.0.1:50051]")] = None,
-    insecure_public: Annotated[
-        bool | None,
-        Flag("--insecure-public", help="listen beyond this machine without TLS"),
-    ] = None,
-    tls_cert: Annotated[Path | None, Flag(help="PEM file with the certificate chain")] = None,
-    tls_key: Annotated[Path | None, Flag(help="PEM file with its key")] = None,
-    tls_client_ca: Annotated[
-        Path | None, Flag(help="PEM file of certificates that must vouch for every client's")
-    ] = None,
-    ai_threads: Annotated[int | None, Flag(help="threads for AI players [0: one a core]")] = None,
-    ai_floor: Annotated[
-        float | None, Flag(help="least seconds an AI seat takes to answer [0.4]; 0 for machines")
-    ] = None,
-    ai_jitter: Annotated[
-        float | None, Flag(help="most seconds added at random [0.6]; 0 for machines")
-    ] = None,
-    tournaments_dir: Annotated[
-        Path | None, Flag(help="folder of tournaments; without one the server runs none")
-    ] = None,
-    log_format: Annotated[str | None, Flag(help="json or console [console]")] = None,
-    log_level: Annotated[str | None, Flag(help="debug, info, warning or error [info]")] = None,
     list_settings: Annotated[
         bool, Flag("--list-settings", help="list every setting with its default, and end")
+    ] = False,
+    print_settings: Annotated[
+        bool,
+        Flag("--print-settings", help="print the settings as they are, as a file, and end"),
     ] = False,
     print_port: Annotated[
         bool, Flag("--print-port", help="print the port once listening; bind to port 0 to get any")
@@ -58,8 +36,8 @@ def serve(
 ) -> None:
     """Run the server.
 
-    Settings come from flags, then from the environment as TAVOLATA_NAME, then from a TOML file as
-    name = value; --list-settings shows all of them, also those without a flag.
+    Every setting comes from its flag, or else from the environment as TAVOLATA_NAME, or else from a
+    TOML file as name = value. docs/settings.md lists them.
     """
     # gRPC reads it when it is imported. What the server starts are other programs, without a part
     # in its connections: gRPC need not stand still for them.
@@ -67,29 +45,19 @@ def serve(
     import uvloop
 
     from tavolata.service import logs, settings
-    from tavolata.service.cli.settings import load_or_exit
+    from tavolata.service.cli.setting_flags import as_toml, default_of, given
+    from tavolata.service.cli.settings import load_or_exit, strangers
 
     if list_settings:
         for name, field in settings.Settings.model_fields.items():
-            default = "none" if field.default is None else field.default
-            typer.echo(f"TAVOLATA_{name.upper()}  {field.description} [{default}]")
+            typer.echo(f"TAVOLATA_{name.upper()}  {field.description} [{default_of(field)}]")
         raise typer.Exit
-    chosen = load_or_exit(
-        config,
-        db=db,
-        store=store,
-        bind=bind,
-        insecure_public=insecure_public,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        tls_client_ca=tls_client_ca,
-        ai_threads=ai_threads,
-        ai_floor_s=ai_floor,
-        ai_jitter_s=ai_jitter,
-        tournaments_dir=tournaments_dir,
-        log_format=log_format,
-        log_level=log_level,
-    )
+    chosen = load_or_exit(config, **given(ctx))
+    for problem in strangers(os.environ):
+        typer.echo(f"tavolata: warning: {problem}", err=True)
+    if print_settings:
+        typer.echo(as_toml(chosen), nl=False)
+        raise typer.Exit
     # What is loaded by now stays for good; and the logs of tables are many objects that live long,
     # which a collector that runs often would look through again and again while everybody waits.
     gc.freeze()
