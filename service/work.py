@@ -98,6 +98,11 @@ class WorkLoop:
         """Another server has the table."""
         self._epochs.pop(table_id, None)
 
+    def doubted(self) -> None:
+        """This server may have been given a match, and will never know: it goes on as another, and
+        whatever it had is free when the lease of this one ends."""
+        self._lose_all()
+
     # -- claiming ---------------------------------------------------------------------------------
 
     async def take_up(self) -> None:

@@ -57,6 +57,9 @@ class Work(Protocol):
     def lost(self, table_id: str) -> None:
         """Another server has the table."""
 
+    def doubted(self) -> None:
+        """This server may have been given a match, and will never know."""
+
 
 class TablesInMemory:
     """What of all tables is in memory. `on_change` functions are called with a table whenever more

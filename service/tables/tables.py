@@ -20,6 +20,7 @@ from tavolata.service.ports import (
     Entry,
     Fenced,
     Store,
+    StoreAway,
     StoreError,
     StoreFull,
     Summary,
@@ -250,6 +251,9 @@ class Tables(TablesInMemory):
             self._hand_over(append)
         elif not table.dead:
             self._drop(table)
+        claimed = append.summary is not None and append.summary.claimant
+        if claimed and isinstance(outcome, StoreAway) and self.work is not None:
+            self.work.doubted()
         if outcome is not None and entry.kind == "token_used" and isinstance(outcome, StoreFull):
             self._unrecorded.add(bytes.fromhex((entry.body or {})["token"]))
         flight.land(outcome)
