@@ -14,6 +14,7 @@ from tavolata.service.cli import (
     backup,
     bench,
     demo,
+    doctor,
     match,
     migrate,
     play,
@@ -56,6 +57,7 @@ app.command("verify")(verify.verify)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
 app.command("serve", cls=SettingsCommand)(serve.serve)
+app.command("doctor", cls=SettingsCommand)(doctor.doctor)
 app.command("migrate")(migrate.migrate)
 app.command("backup")(backup.backup)
 app.command("tables")(tables.tables)
