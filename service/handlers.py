@@ -190,8 +190,8 @@ class TableService:
         self, request: pb.RematchRequest, context: Context
     ) -> pb.RematchResponse:
         """Seat the caller at the rematch."""
-        person = await self._person(context, needed=False)
-        made = await self._lobby.rematches.take(request, token_of(context), person)
+        token, address = token_of(context), address_of(context)
+        made = await self._lobby.rematches.take(request, token, address)
         table = await self._shown(made.table, made.token)
         return pb.RematchResponse(table=table, seat=made.slot, token=made.token)
 

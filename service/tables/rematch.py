@@ -19,7 +19,6 @@ from tavolata.service.tables.making import CREATED
 from tavolata.service.tables.model import NO_SEAT, OPEN, PERSON, STATE_OPEN, Seat, Table
 from tavolata.service.tables.record import refuse_replay
 from tavolata.service.tables.requests import (
-    NOBODY,
     Caller,
     Change,
     Person,
@@ -37,11 +36,9 @@ from tavolata.v1.table_service_pb2 import RematchRequest
 class Rematches(Seating):
     """The tables that follow tables."""
 
-    async def take(
-        self, request: RematchRequest, token: str | None, person: Person = NOBODY
-    ) -> Seated:
+    async def take(self, request: RematchRequest, token: str | None, address: str = "") -> Seated:
         """The caller's seat at the rematch, which is made if there is none. Refused as Rematch
-        says."""
+        says. address: where the caller is."""
         check_request_id(request.request_id)
         nonce = check_nonce(request.nonce, reproducible=False)
         before, caller = await self._former(request.table_id, token)
@@ -50,12 +47,9 @@ class Rematches(Seating):
             raise invalid_field("rotate_seats", f"is {request.rotate_seats}", allowed)
         content = request.SerializeToString(deterministic=True)
         digest = digest_of(b"Rematch", content, b"%d" % caller.slot)
-        change = Change(
-            await self._table_after(before, request.rotate_seats, person),
-            None,
-            request.request_id,
-            digest,
-        )
+        person = Person(caller.token.subject, address)
+        table_id = await self._table_after(before, request.rotate_seats, person)
+        change = Change(table_id, None, request.request_id, digest)
         fresh = self._new_token()
         made: list[Entry] = []
 
