@@ -8,6 +8,7 @@ import ipaddress
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import grpc
 import structlog
@@ -15,6 +16,8 @@ from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from tavolata.service.admin.aborting import abort
+from tavolata.service.admin.socket import AdminSocket
 from tavolata.service.ai_levels import ceiling_of
 from tavolata.service.ai_seats import AiSeats
 from tavolata.service.calls import Calls, Limits
@@ -180,6 +183,7 @@ class Server:
         self._failed = asyncio.Event()
         self._background: list[asyncio.Task[None]] = []
         self._tournaments = TournamentService()
+        self._admin: AdminSocket | None = None
         self.port = 0
 
     async def start(self) -> None:
@@ -227,6 +231,9 @@ class Server:
             self._add_services(entropy)
             self.port = self._listen()
             self.operation.listen()
+            if not settings.store:
+                self._admin = AdminSocket(settings.db, partial(abort, self.core.tables))
+                await self._admin.open()
             await self._tournaments.take_up()
         except BaseException:
             await self._let_go()
@@ -340,6 +347,8 @@ class Server:
         await self.core.work.close()
 
     async def _let_go(self) -> None:
+        if self._admin is not None:
+            await self._admin.close()
         await self._tournaments.close()
         await self.core.close()
         await self._bus.close()

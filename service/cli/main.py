@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tavolata.service.cli import (
+    admin,
     backup,
     bench,
     demo,
@@ -63,4 +64,5 @@ app.command("backup")(backup.backup)
 app.command("tables")(tables.tables)
 app.command("play")(play.play)
 app.command("demo")(demo.demo)
+app.add_typer(admin.app)
 app.add_typer(tournament.app)

@@ -1,0 +1,1 @@
+"""What who runs a server may do at its store: list, inspect, abort, export."""
