@@ -22,10 +22,11 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OwnServer:
-    """Where it listens and where its store is."""
+    """Where it listens, where its store is, and the number of its process."""
 
     target: str
     store: Path
+    process: int
 
 
 @asynccontextmanager
@@ -47,7 +48,7 @@ async def own_server(*flags: str, core: int | None = None) -> AsyncIterator[OwnS
                 preexec_fn=None if core is None else partial(os.sched_setaffinity, 0, {core}),
             )
         try:
-            yield OwnServer(await _target(process, log), store)
+            yield OwnServer(await _target(process, log), store, process.pid)
         finally:
             await _stop(process)
         if process.returncode != 0:

@@ -9,42 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import statistics
-import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import grpc
 import uvloop
 
-from tavolata.ext.core.match import Match
-from tavolata.ext.registry import GAMES
 from tavolata.service import settings
-from tavolata.service.bench import loop_lag
-from tavolata.service.bench.echo import METHOD
+from tavolata.service.bench import echo, loop_lag, streams
 from tavolata.service.bench.measurement import Measurement
-from tavolata.service.codecs import codec_of
+from tavolata.service.bench.scripts import GAME, Script, scripts
+from tavolata.service.bench.streams import StreamLoad
 from tavolata.service.own_server import own_server
-from tavolata.v1 import table_pb2, table_service_pb2, table_service_pb2_grpc
+from tavolata.v1.table_service_pb2 import PlayActionRequest
 
-GAME = "bouillabaisse"
 PLAY_ACTION = "/tavolata.v1.TableService/PlayAction"
 TABLES = 64
 RUNS = 3
 GOAL = 0.60  # of the echo's requests/s
+STREAM_GOAL = 5_000  # actions/s
 Metadata = tuple[tuple[str, str], ...]
-Send = Callable[[bytes, Metadata], Awaitable[bytes]]
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """All requests of one match in order, ready to send."""
-
-    requests: list[tuple[bytes, Metadata]]
 
 
 @dataclass(slots=True)
@@ -75,16 +61,41 @@ async def _measured() -> list[Measurement]:
     server_core = cores[0] if len(cores) > 1 else None
     if len(cores) > 1:
         os.sched_setaffinity(0, {cores[1]})
-    echoes, plays = [], []
+    echoes: list[Load] = []
+    plays: list[Load] = []
+    streamed: dict[bool, list[tuple[StreamLoad, StreamLoad]]] = {True: [], False: []}
     async with (
         own_server("--ai-floor", "0", "--ai-jitter", "0", core=server_core) as own,
-        _echo_server(server_core) as echo,
+        echo.echo_server(server_core) as (echoing, echo_process),
     ):
         for run in range(RUNS):
-            scripts = await _scripts(own.target, run)
-            echoes.append(await _run(echo, METHOD, scripts))
-            plays.append(await _run(own.target, PLAY_ACTION, scripts))
-    return [*_rows(echoes, plays), lag]
+            numbers = [range(TABLES * n, TABLES * (n + 1)) for n in range(3 * run, 3 * run + 3)]
+            unary = await scripts(own.target, numbers[0])
+            echoes.append(await _run(echoing, echo.PLAY_ACTION, unary))
+            plays.append(await _run(own.target, PLAY_ACTION, unary))
+            for in_batches, loads in streamed.items():
+                played = await scripts(own.target, numbers[1 + in_batches])
+                load = await streams.play(own.target, own.process, played, in_batches=in_batches)
+                loads.append((load, await streams.echoed(echoing, echo_process, load)))
+    rate = statistics.median(load.rate for load in plays)
+    rows = [_stream_row(loads, batches, rate) for batches, loads in streamed.items()]
+    return [*_rows(echoes, plays), *(row for pair in rows for row in pair), lag]
+
+
+def _stream_row(
+    loads: Sequence[tuple[StreamLoad, StreamLoad]], in_batches: bool, unary: float
+) -> tuple[Measurement, Measurement]:
+    """The rate beside a bare echo of as many and as long messages, and beside unary calls."""
+    load, bare = sorted(loads, key=lambda pair: pair[0].rate)[len(loads) // 2]
+    how = "in batches" if in_batches else "single messages"
+    of_each = f"{load.events / load.actions:.1f} events and {load.cpu_us:.0f} us of CPU an action"
+    case = f"PlayStream, {how}, every seat of {TABLES} tables, {of_each}"
+    echoed = Measurement(
+        case, load.rate, "actions/s", f"bare echo, {bare.cpu_us:.0f} us of CPU", bare.rate
+    )
+    goal = STREAM_GOAL / unary if in_batches else None
+    case = f"PlayStream, {how}; the goal is {STREAM_GOAL:,}/s" if in_batches else case
+    return echoed, Measurement(case, load.rate, "actions/s", "unary PlayAction", unary, goal)
 
 
 def _rows(echoes: Sequence[Load], plays: Sequence[Load]) -> list[Measurement]:
@@ -114,89 +125,37 @@ def _rows(echoes: Sequence[Load], plays: Sequence[Load]) -> list[Measurement]:
     return [rate, *latencies]
 
 
-async def _run(target: str, method: str, scripts: list[Script]) -> Load:
+async def _run(target: str, method: str, played: list[Script]) -> Load:
     """Play every script against a server, an action of each at a time."""
     load = Load()
     async with grpc.aio.insecure_channel(target) as channel:
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
 
-        async def play(script: Script) -> None:
-            for request, metadata in script.requests:
+        async def play(requests: list[tuple[bytes, Metadata]]) -> None:
+            for request, metadata in requests:
                 sent = time.perf_counter()
                 await call(request, metadata=metadata)
                 load.latencies_ms.append(1000 * (time.perf_counter() - sent))
 
+        ready = [_requests(script) for script in played]
         started = time.perf_counter()
-        await asyncio.gather(*(play(script) for script in scripts))
+        await asyncio.gather(*(play(requests) for requests in ready))
         load.seconds = time.perf_counter() - started
     return load
 
 
-async def _scripts(target: str, run: int) -> list[Script]:
-    """Tables with a person in every seat, and their matches played beforehand."""
-    async with grpc.aio.insecure_channel(target) as channel:
-        stub = table_service_pb2_grpc.TableServiceStub(channel)
-        return [await _script(stub, 1 + run * TABLES + number) for number in range(TABLES)]
-
-
-async def _script(stub: table_service_pb2_grpc.TableServiceAsyncStub, number: int) -> Script:
-    spec = GAMES[GAME]
-    seed = number.to_bytes(32, "big")
-    open_seat = table_pb2.SeatPlan(open=table_pb2.OpenSeat())
-    plans = [open_seat] * spec.seats_usual
-    created = await stub.CreateTable(
-        table_service_pb2.CreateTableRequest(
-            request_id=f"create-{number}",
-            settings=table_pb2.TableSettings(game_id=GAME),
-            seats=plans,
-            seed=seed,
+def _requests(script: Script) -> list[tuple[bytes, Metadata]]:
+    """All calls of a match in order, ready to send."""
+    headers: list[Metadata] = [(("authorization", f"Bearer {each}"),) for each in script.tokens]
+    return [
+        (
+            PlayActionRequest(
+                request_id=move.request_id,
+                table_id=script.table_id,
+                turn=move.turn,
+                action=move.action,
+            ).SerializeToString(),
+            headers[move.seat],
         )
-    )
-    table_id = created.table.table_id
-    tokens: list[Metadata] = []
-    for seat in range(spec.seats_usual):
-        joined = await stub.JoinTable(
-            table_service_pb2.JoinTableRequest(
-                request_id=f"join-{number}-{seat}", table_id=table_id, seat=seat
-            )
-        )
-        tokens.append((("authorization", f"Bearer {joined.token}"),))
-    await stub.StartMatch(
-        table_service_pb2.StartMatchRequest(request_id="start", table_id=table_id),
-        metadata=(("authorization", f"Bearer {created.token}"),),
-    )
-    return Script(list(_requests(Match(spec.make(spec.seats_usual), seed), table_id, tokens)))
-
-
-def _requests(
-    match: Match, table_id: str, tokens: list[Metadata]
-) -> Iterator[tuple[bytes, Metadata]]:
-    """The match by random legal actions, as the requests that play it."""
-    codec = codec_of(GAME)
-    draws = random.Random(table_id)  # noqa: S311 - any legal actions will do
-    while not match.over:
-        seat = match.to_act[0]
-        action = draws.choice(match.legal(seat))
-        request = table_service_pb2.PlayActionRequest(
-            request_id=f"play-{match.decision_count}",
-            table_id=table_id,
-            turn=match.turn,
-            action=codec.action_to(action),
-        )
-        yield request.SerializeToString(), tokens[seat]
-        match.play(seat, action)
-
-
-@asynccontextmanager
-async def _echo_server(core: int | None) -> AsyncIterator[str]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tavolata.service.bench.echo"),
-        stdout=asyncio.subprocess.PIPE,
-        preexec_fn=None if core is None else partial(os.sched_setaffinity, 0, {core}),
-    )
-    try:
-        printed = await process.stdout.readline() if process.stdout else b""
-        yield f"127.0.0.1:{int(printed)}"
-    finally:
-        process.kill()
-        await process.wait()
+        for move in script.moves
+    ]

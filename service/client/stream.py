@@ -23,6 +23,7 @@ from tavolata.v1 import event_pb2, game_pb2, play_pb2, table_service_pb2, view_p
 
 _Request = table_service_pb2.PlayStreamRequest
 _Response = table_service_pb2.PlayStreamResponse
+BATCH_MAX = 128  # requests in one message: far less than a server's limit of bytes
 _Stream = grpc.aio.StreamStreamCall[_Request, _Response]
 
 
@@ -165,7 +166,11 @@ class PlayStream:
         writing = asyncio.create_task(_write(stream, outgoing))
         try:
             async for response in stream:
-                self._receive(response, patience)
+                if response.HasField("batch"):
+                    for each in response.batch.responses:
+                        self._receive(each, patience)
+                else:
+                    self._receive(response, patience)
         except grpc.aio.AioRpcError as error:
             return refused_call(error)
         except OutOfSequence as gap:
@@ -256,7 +261,12 @@ class PlayStream:
 
 
 async def _write(stream: _Stream, outgoing: asyncio.Queue[_Request]) -> None:
-    """Send what is to be sent; a stream that breaks is the reader's to tell."""
+    """Send what is to be sent, in batches, which the server answers with its own; a stream that
+    breaks is the reader's to tell."""
     with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
         while True:
-            await stream.write(await outgoing.get())
+            requests = [await outgoing.get()]
+            while len(requests) < BATCH_MAX and not outgoing.empty():
+                requests.append(outgoing.get_nowait())
+            batch = table_service_pb2.PlayStreamRequestBatch(requests=requests)
+            await stream.write(_Request(batch=batch))

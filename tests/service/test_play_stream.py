@@ -310,3 +310,70 @@ async def test_a_stream_has_only_so_many_handles_and_a_detached_one_makes_room(
         await stream.attach(3, sitting, None, after_event=last)
         assert (await stream.read()).HasField("attached")
         stream.call.cancel()
+
+
+async def test_who_sends_batches_is_answered_in_batches_and_told_the_same(house: House) -> None:
+    sitting = await house.sitting(2)
+    mover = (await house.view(sitting.table_id)).seats_to_act[0]
+    view = await house.view(sitting.table_id, sitting.tokens[mover])
+    stream = Stream(house)
+    requests = [
+        pb.PlayStreamRequest(
+            attach=AttachSeat(
+                handle=1 + seat,
+                table_id=sitting.table_id,
+                token=sitting.tokens[seat],
+                after_event=0,
+            )
+        )
+        for seat in range(2)
+    ]
+    play = PlayAttached(
+        handle=1 + mover, request_id="one", turn=view.turn, action=view.legal_actions[0]
+    )
+    requests += [
+        pb.PlayStreamRequest(play=play),
+        pb.PlayStreamRequest(batch=pb.PlayStreamRequestBatch()),
+        pb.PlayStreamRequest(),
+        pb.PlayStreamRequest(ping=Ping(payload=9)),
+    ]
+    await stream.send(batch=pb.PlayStreamRequestBatch(requests=requests))
+    told: list[pb.PlayStreamResponse] = []
+    batches = 0
+
+    def receipt() -> Any:
+        return next((each.result.receipt for each in told if each.HasField("result")), None)
+
+    def heard(handle: int) -> list[int]:
+        events = (each for each in told if each.handle == handle and each.HasField("event"))
+        return [each.event.number for each in events]
+
+    while receipt() is None or any(
+        len(heard(handle)) < receipt().event_number for handle in (1, 2)
+    ):
+        message = await stream.read()
+        batches += message.HasField("batch")
+        told += message.batch.responses if message.HasField("batch") else [message]
+    assert batches
+    assert not any(each.HasField("batch") for each in told)
+    for handle in (1, 2):
+        assert heard(handle) == list(range(1, receipt().event_number + 1))
+        first = next(each for each in told if each.handle == handle)
+        assert first.attached.seat == handle - 1
+    refused = [each.refused.reason for each in told if each.HasField("refused")]
+    assert refused == [errors_pb2.ERROR_REASON_INVALID_FIELD] * 2
+    assert [each.pong.payload for each in told if each.HasField("pong")] == [9]
+    stream.call.cancel()
+
+
+async def test_who_sends_no_batches_gets_none(house: House) -> None:
+    sitting = await house.sitting(2)
+    stream = Stream(house)
+    for seat in range(2):
+        await stream.attach(1 + seat, sitting, seat, after_event=0)
+    await stream.call.done_writing()
+    closings = 0
+    while (message := await asyncio.wait_for(stream.call.read(), 20)) is not grpc.aio.EOF:
+        assert not message.HasField("batch")
+        closings += message.HasField("closing")
+    assert closings == 2

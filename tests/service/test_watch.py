@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from tavolata.service.calls import address_of
+from tavolata.service.tables.wire import event_messages, shared_event_messages
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason, Event, SnapshotReason
 from tests.service.house import (
@@ -395,3 +396,25 @@ def test_a_callers_address_is_without_port_and_in_ipv6_a_network(peer: str, addr
             return peer
 
     assert address_of(Context()) == address
+
+
+async def test_viewers_share_messages_only_where_they_may_see_the_same(house: House) -> None:
+    sitting = await house.sitting(4, game="bouillabaisse")
+    await house.play_on(sitting, 3)
+    assert house.server is not None
+    table = await house.server.core.tables.settled(sitting.table_id)
+    last = len(table.happenings)
+    viewers = range(-1, 4)
+    shared_by_deal = set()
+    for after, end in ((0, last), (last - 1, last), (last - 2, last - 1), (0, 2), (last, last)):
+        for viewer in viewers:
+            own = event_messages(table, viewer, after, end)
+            shared = shared_event_messages(table, viewer, after, end)
+            assert [bytes(each.SerializeToString()) for each in shared] == [
+                bytes(each.SerializeToString()) for each in own
+            ]
+            if (after, end) == (0, last):
+                shared_by_deal.add(id(shared))
+    newest = {id(shared_event_messages(table, viewer, last - 1, last)) for viewer in viewers}
+    assert len(shared_by_deal) == 5  # each seat its own hand, a spectator none
+    assert len(newest) == 1  # everybody sees a card played
