@@ -1,6 +1,6 @@
 """Verifying a downloaded match with nothing but its file: the promise kept, the match played again.
 
-A file is a record (`tavolata.match/1`) or a Replay of the API, as binary or as JSON. See
+A file is a record (`tavolata.match/2`) or a Replay of the API, as binary or as JSON. See
 docs/replay-format.md for what is checked and what can't be.
 """
 

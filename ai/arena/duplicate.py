@@ -132,8 +132,10 @@ class DecisionSeeds:
         return cls(DOMAIN + b"decision" + base.to_bytes(32, "big") + place)
 
     def __call__(self, decision: int) -> int:
-        digest = hashlib.sha256(self.key + decision.to_bytes(8, "big")).digest()
-        return int.from_bytes(digest[:8], "big")
+        # A hash has the seeds of four decisions.
+        digest = hashlib.sha256(self.key + (decision // 4).to_bytes(8, "big")).digest()
+        at = decision % 4 * 8
+        return int.from_bytes(digest[at : at + 8], "big")
 
 
 def decision_seed(base: int, deal: int, rotation: int, decision: int) -> int:

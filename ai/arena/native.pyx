@@ -5,7 +5,7 @@ seat chooses from the blanked state, the answer is checked, and the match is ste
 hashed by the code behind ``Match.play``.
 """
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
@@ -76,6 +76,7 @@ NOTE_BYTES = sizeof(Note)
 cdef enum:
     NOBODY = -1
     BINS = 512
+    KNOWN = 1024
     LOWEST_BIN = -128
 
 cdef double SHORTEST_MS = timing.SHORTEST_MS
@@ -96,7 +97,7 @@ def bin_of(double elapsed_ms) -> int:
 cdef struct Seat:
     void* player                # a NativePlayer, borrowed
     long decisions
-    double think_ms
+    uint64_t think_ticks
     uint32_t bins[BINS]         # decisions by duration, see timing.py
 
 cdef enum Ending:
@@ -108,8 +109,8 @@ cdef enum Ending:
 cdef class NativeMatch:
     """One match and its players.
 
-    players: one a seat, all of classes that ``is_native`` takes; key: the bytes that go before the number
-    of a decision in the hash that its seed comes from (duplicate.DecisionSeeds); notes: the buffer of
+    players: one a seat, all of classes that ``is_native`` takes; key: the bytes that go before a number in
+    the hashes that decisions' seeds come from (duplicate.DecisionSeeds); notes: the buffer of
     notes.Notes, told of every question and answer, or None.
     """
     cdef Match match
@@ -123,11 +124,12 @@ cdef class NativeMatch:
     cdef Note unread            # where nobody else reads
     cdef Note* note
     cdef Py_buffer buffer
-    cdef uint64_t seeds[2]      # of the decisions 2n and 2n + 1
-    cdef int seeds_at           # 2n, or -1
+    cdef uint64_t seeds[8]      # of the decisions from 8n on
+    cdef int seeds_at           # 8n, or -1
     cdef uint64_t noted         # the counter at the last look at the clock
     cdef double now_s           # and the clock then
     cdef double ms_a_tick
+    cdef uint16_t known_bins[KNOWN]     # number + 1 of a short duration's bin, by ticks; 0: not worked out yet
     cdef Fault fault
 
     def __cinit__(self, Match match, tuple players, bytes key, notes=None):
@@ -179,7 +181,7 @@ cdef class NativeMatch:
         return [
             (
                 self.seats[seat].decisions,
-                self.seats[seat].think_ms,
+                self.seats[seat].think_ticks * self.ms_a_tick,
                 {
                     number + LOWEST_BIN: self.seats[seat].bins[number]
                     for number in range(BINS)
@@ -230,26 +232,35 @@ cdef class NativeMatch:
             self.game, self.shown, seat, self.legal, count, seed
         )
         write_note(self.note, NOBODY, 0, self.now_s)
-        self.book(&self.seats[seat], (ticks() - began) * self.ms_a_tick)
+        self.book(&self.seats[seat], ticks() - began)
         for i in range(count):
             if self.legal[i] == action:
                 return action
         return -1
 
     cdef uint64_t seed_of(self, int number) noexcept nogil:
-        """The seed of a decision; two are worked out in the time of one."""
-        if self.seeds_at != (number & ~1):
-            self.seeds_at = number & ~1
-            sha256_numbers(&self.prefix, <uint64_t> self.seeds_at, self.seeds)
-        return self.seeds[number & 1]
+        """The seed of a decision; a hash has four, and two hashes are worked out in the time of one."""
+        if self.seeds_at != (number & ~7):
+            self.seeds_at = number & ~7
+            sha256_numbers(&self.prefix, <uint64_t> number >> 2 & ~1, self.seeds)
+        return self.seeds[number & 7]
 
     cdef void look_at_clock(self, uint64_t counter) noexcept nogil:
         self.noted = counter
         self.now_s = seconds()
         self.ms_a_tick = 1000 * (self.now_s - FIRST_SECONDS) / (counter - FIRST_TICKS)
 
-    cdef void book(self, Seat* seat, double elapsed_ms) noexcept nogil:
-        cdef int number = eighths(max(elapsed_ms, SHORTEST_MS)) - LOWEST_BIN
+    cdef inline void book(self, Seat* seat, uint64_t elapsed) noexcept nogil:
+        """Add a decision that took so many ticks."""
         seat.decisions += 1
-        seat.think_ms += elapsed_ms
-        seat.bins[min(number, BINS - 1)] += 1
+        seat.think_ticks += elapsed
+        if elapsed < KNOWN and self.known_bins[elapsed]:
+            seat.bins[self.known_bins[elapsed] - 1] += 1
+        else:
+            self.book_new(seat, elapsed)
+
+    cdef void book_new(self, Seat* seat, uint64_t elapsed) noexcept nogil:
+        cdef int number = min(eighths(max(elapsed * self.ms_a_tick, SHORTEST_MS)) - LOWEST_BIN, BINS - 1)
+        seat.bins[number] += 1
+        if elapsed < KNOWN:
+            self.known_bins[elapsed] = <uint16_t> (number + 1)

@@ -17,6 +17,18 @@ cdef void start_round(Rules rules, State* s, int round, Chance* chance, EventLog
     turn_centre(rules, s, log)
 
 
+cdef void expect_shuffles(Rules rules, Chance* chance) noexcept nogil:
+    """Those of every round; the long ones together, as streams side by side are as long as the longest."""
+    cdef int round
+    for round in range(1, rules.round_count + 1):
+        chance_expect_shuffle(chance, LEFT_OVER, round, 0, rules.coloured_count)
+    for round in range(1, rules.round_count + 1):
+        chance_expect_shuffle(chance, DEAL, round, 0, rules.seat_count * rules.hand_size)
+    for round in range(1, rules.round_count + 1):
+        chance_expect_shuffle(chance, BLACKS, round, 0, rules.dealable_count)
+        chance_expect_shuffle(chance, PILE, round, 0, rules.pile_count)
+
+
 cdef void deal_hands(Rules rules, State* s, Chance* chance, EventLog* log) noexcept nogil:
     """BI-3: the left-over, the blacks among the hands, the hands, the pile."""
     cdef uint8_t coloured[COLOURED_MAX]

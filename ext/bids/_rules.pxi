@@ -21,7 +21,14 @@ from tavolata.ext.bids.state cimport (
     State,
 )
 from tavolata.ext.core.bits cimport lowest, popcount
-from tavolata.ext.core.chance cimport Chance, chance_pick, chance_shuffle, random_below, random_shuffle
+from tavolata.ext.core.chance cimport (
+    Chance,
+    chance_expect_shuffle,
+    chance_pick,
+    chance_shuffle,
+    random_below,
+    random_shuffle,
+)
 from tavolata.ext.core.game cimport (
     Dealer,
     Game,
@@ -140,6 +147,7 @@ cdef class Rules(Game):
         """BI-5: a random seat leads round 1."""
         cdef State* s = <State*> state
         memset(s, 0, sizeof(State))
+        expect_shuffles(self, chance)
         s.first_leader = chance_pick(chance, LEADER, 0, 0, self.seat_count)
         start_round(self, s, 1, chance, log)
 

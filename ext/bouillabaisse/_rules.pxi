@@ -3,7 +3,14 @@ from libc.string cimport memcpy, memset
 
 from tavolata.ext.bouillabaisse.state cimport BOOKED, NONE, OVER, PLAY, State
 from tavolata.ext.core.bits cimport highest, lowest, nth, popcount
-from tavolata.ext.core.chance cimport Chance, chance_pick, chance_shuffle, random_below
+from tavolata.ext.core.chance cimport (
+    Chance,
+    chance_expect_pick,
+    chance_expect_shuffle,
+    chance_pick,
+    chance_shuffle,
+    random_below,
+)
 from tavolata.ext.core.dealer cimport ITEMS_MAX, ExactDealer
 from tavolata.ext.core.game cimport (
     POLICY_RULE,
@@ -104,8 +111,23 @@ cdef class Rules(Game):
         cdef State* s = <State*> state
         memset(s, 0, sizeof(State))
         s.drawn_suit = s.drawn_rank = s.drawn_card = NONE
+        self.expect_chance(chance)
         s.dealer = chance_pick(chance, DEALER, 0, 0, self.seat_count)
         self.start_round(s, 1, chance, log)
+
+    cdef void expect_chance(self, Chance* chance) noexcept nogil:
+        """Nothing that chance gives depends on what is played."""
+        cdef int round
+        for round in range(1, ROUNDS + 1):
+            chance_expect_shuffle(chance, DEAL, round, 0, self.card_count)
+        chance_expect_pick(chance, DEALER, 0, 0)
+        for round in range(1, ROUNDS + 1):
+            if self.weights[round - 1].draws_suit:
+                chance_expect_pick(chance, DRAW_SUIT, round, 0)
+            elif self.weights[round - 1].draws_rank:
+                chance_expect_pick(chance, DRAW_RANK, round, 0)
+            elif self.weights[round - 1].draws_card:
+                chance_expect_pick(chance, DRAW_CARD, round, 0)
 
     cdef void advance(self, void* state, Chance* chance, EventLog* log) noexcept nogil:
         """BO-3: the deal moves one seat to the left."""

@@ -1,6 +1,7 @@
 # Chance: one struct for search (a fast generator, nothing recorded) and for play (a keyed stream, all recorded).
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
+from tavolata.ext.core.ahead cimport Ahead
 from tavolata.ext.core.log cimport EventLog
 
 cdef extern from *:
@@ -31,6 +32,7 @@ cdef struct Keyed:
     EventLog* log                  # where draws are written down, or NULL
     void* script                   # the KeyedChance (borrowed) if outcomes are scripted, or NULL
     int failed                     # a scripted outcome can't be: KeyedChance.failure says why
+    Ahead* ahead                   # streams that draws are expected from, or NULL
 
 cdef struct Chance:
     uint64_t state      # of the fast generator
@@ -45,8 +47,21 @@ cdef class KeyedChance:
     cdef Keyed keyed
     cdef _prepare(self)
 
+cdef void keyed_expect(Keyed* keyed, int purpose, int round, int index, int words) noexcept nogil
 cdef int keyed_pick(Chance* chance, int purpose, int round, int index, int n) noexcept nogil
 cdef void keyed_shuffle(Chance* chance, int purpose, int round, int index, uint8_t* items, int count) noexcept nogil
+
+# What is drawn is the same with and without the next two. With them, a match of record has its draws sooner.
+
+cdef inline void chance_expect_pick(Chance* chance, int purpose, int round, int index) noexcept nogil:
+    """That pick is likely to come."""
+    if chance.keyed != NULL:
+        keyed_expect(chance.keyed, purpose, round, index, 1)
+
+cdef inline void chance_expect_shuffle(Chance* chance, int purpose, int round, int index, int count) noexcept nogil:
+    """That shuffle is likely to come, of about ``count`` items."""
+    if chance.keyed != NULL:
+        keyed_expect(chance.keyed, purpose, round, index, count - 1)
 
 cdef inline int chance_pick(Chance* chance, int purpose, int round, int index, int n) noexcept nogil:
     """A number 0..n-1, every one equally likely."""

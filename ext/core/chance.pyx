@@ -7,72 +7,152 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from tavolata.ext.core.ahead cimport ahead_expect, ahead_find, ahead_free, ahead_new
 from tavolata.ext.core.digest cimport (
+    SIDE_BY_SIDE,
     Shake256,
     put_number32,
     shake256_add,
     shake256_begin,
     shake256_end,
+    shake256_is_quicker_side_by_side,
     shake256_word,
 )
 from tavolata.ext.core.log cimport TAG_CHANCE, EventLog, log_begin, log_end, log_word
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    /* word % n by two multiplications; inverse: floor((2^64 - 1) / n) + 1, modulo 2^64. */
+    static inline uint32_t tav_rest(uint32_t word, uint32_t n, uint64_t inverse) {
+        return (uint32_t)(((unsigned __int128)(inverse * word) * n) >> 64);
+    }
+        static inline uint32_t tav_swapped(uint32_t word) { return __builtin_bswap32(word); }
+    """
+    uint32_t rest "tav_rest"(uint32_t word, uint32_t n, uint64_t inverse) noexcept nogil
+    uint32_t swapped "tav_swapped"(uint32_t word) noexcept nogil
 
 DOMAIN = b"tavolata.chance.v1\x00"
 SEED_BYTES = 32
 
 cdef enum:
     DOMAIN_SIZE = 19
+    TEXT_MAX = DOMAIN_SIZE + 32 + 4 + 1 + 255 + 4
+    SMALL = 257                    # draws out of fewer are made without a division
 
 cdef uint8_t[DOMAIN_SIZE] DOMAIN_START
 DOMAIN_START[:] = list(DOMAIN)
 
-
-cdef void open_stream(Shake256* stream, const uint8_t* seed, uint32_t round,
-                      const unsigned char* name, int name_size, uint32_t index) noexcept nogil:
-    """Key a stream: domain, seed, round, length and name of the purpose, index."""
-    cdef uint8_t number[4]
-    cdef uint8_t size = <uint8_t> name_size
-    shake256_begin(stream)
-    shake256_add(stream, DOMAIN_START, DOMAIN_SIZE)
-    shake256_add(stream, seed, 32)
-    put_number32(number, round)
-    shake256_add(stream, number, 4)
-    shake256_add(stream, &size, 1)
-    shake256_add(stream, name, name_size)
-    put_number32(number, index)
-    shake256_add(stream, number, 4)
-    shake256_end(stream)
+cdef uint64_t[SMALL] INVERSE       # of n, as ``rest`` wants it
+cdef uint32_t[SMALL] LAST_FAIR     # the last word of which as many before it give every number below n
+for _n in range(1, SMALL):
+    INVERSE[_n] = ((2**64 - 1) // _n + 1) % 2**64
+    LAST_FAIR[_n] = 2**32 - 2**32 % _n - 1
 
 
-cdef uint32_t below(Shake256* stream, uint64_t n) noexcept nogil:
+cdef inline bint has_ahead_key(int purpose, uint32_t round, uint32_t index) noexcept nogil:
+    return 0 <= purpose < 32 and round < 256 and index < 1 << 19
+
+
+cdef inline uint32_t ahead_key(int purpose, uint32_t round, uint32_t index) noexcept nogil:
+    """The number that an expected stream is found by."""
+    return <uint32_t> purpose << 27 | round << 19 | index
+
+
+cdef struct Draws:
+    const Keyed* keyed             # of these, the stream of
+    int purpose
+    uint32_t round
+    uint32_t index
+    const uint64_t* ahead          # words that are there already, two every SIDE_BY_SIDE numbers
+    int available                  # how many
+    int taken
+    bint is_open                   # whether ``own`` has begun, and is read from
+    Shake256 own
+
+
+cdef inline void begin_draws(Draws* draws, const Keyed* keyed, int purpose, uint32_t round, uint32_t index) noexcept nogil:
+    """The stream from its first word on."""
+    draws.keyed = keyed
+    draws.purpose = purpose
+    draws.round = round
+    draws.index = index
+    draws.available = draws.taken = draws.is_open = 0
+    if keyed.ahead != NULL and has_ahead_key(purpose, round, index):
+        draws.available = ahead_find(keyed.ahead, ahead_key(purpose, round, index), &draws.ahead)
+
+
+cdef size_t write_key(uint8_t* text, const Keyed* keyed, int purpose, uint32_t round, uint32_t index) noexcept nogil:
+    """What keys a stream: domain, seed, round, length and name of the purpose, index; how many bytes."""
+    cdef size_t name_size = <size_t> keyed.name_sizes[purpose]
+    memcpy(text, DOMAIN_START, DOMAIN_SIZE)
+    memcpy(text + DOMAIN_SIZE, keyed.seed, 32)
+    put_number32(text + DOMAIN_SIZE + 32, round)
+    text[DOMAIN_SIZE + 36] = <uint8_t> name_size
+    memcpy(text + DOMAIN_SIZE + 37, keyed.names[purpose], name_size)
+    put_number32(text + DOMAIN_SIZE + 37 + name_size, index)
+    return DOMAIN_SIZE + 37 + name_size + 4
+
+
+cdef inline uint32_t word_of(Draws* draws) noexcept nogil:
+    """The next word of the stream."""
+    cdef uint64_t pair
+    if draws.taken < draws.available:
+        pair = draws.ahead[SIDE_BY_SIDE * (draws.taken >> 1)]
+        draws.taken += 1
+        return swapped(<uint32_t> (pair if draws.taken & 1 else pair >> 32))
+    if not draws.is_open:
+        open_own(draws)
+    return shake256_word(&draws.own)
+
+
+cdef void open_own(Draws* draws) noexcept nogil:
+    """Begin the stream by itself, where the words that were there end."""
+    cdef uint8_t text[TEXT_MAX]
+    cdef size_t size = write_key(text, draws.keyed, draws.purpose, draws.round, draws.index)
+    cdef int i
+    shake256_begin(&draws.own)
+    shake256_add(&draws.own, text, size)
+    shake256_end(&draws.own)
+    for i in range(draws.taken):
+        shake256_word(&draws.own)
+    draws.is_open = True
+
+
+cdef inline uint32_t below(Draws* draws, uint64_t n) noexcept nogil:
     """A number 0..n-1; words at the ragged top of the 32-bit range are passed over."""
-    cdef uint64_t fair = (<uint64_t> 1 << 32) - (<uint64_t> 1 << 32) % n
+    cdef uint64_t fair
     cdef uint32_t word
+    if n < SMALL:
+        while True:
+            word = word_of(draws)
+            if word <= LAST_FAIR[n]:
+                return rest(word, <uint32_t> n, INVERSE[n])
+    fair = (<uint64_t> 1 << 32) - (<uint64_t> 1 << 32) % n
     while True:
-        word = shake256_word(stream)
+        word = word_of(draws)
         if word < fair:
             return <uint32_t> (word % n)
 
 
 cdef class WordStream:
     """The stream keyed by (seed, round, purpose, index): 32-bit words, and unbiased draws from them."""
-    cdef Shake256 stream
+    cdef KeyedChance chance        # keeps what ``draws`` points to
+    cdef Draws draws
 
     def __init__(self, bytes seed, uint32_t round, str purpose, uint32_t index):
-        cdef bytes name = purpose.encode("ascii")
-        if len(seed) != SEED_BYTES or len(name) > 255:
-            raise ValueError(f"a stream has a seed of {SEED_BYTES} bytes and a purpose of up to 255 letters")
-        open_stream(&self.stream, <const uint8_t*> seed, round, <const unsigned char*> name, len(name), index)
+        self.chance = KeyedChance(seed, (purpose,))
+        begin_draws(&self.draws, &self.chance.keyed, 0, round, index)
 
     def word(self) -> int:
         """The next word."""
-        return shake256_word(&self.stream)
+        return word_of(&self.draws)
 
     def below(self, uint64_t n) -> int:
         """A number 0..n-1, n up to 2**32."""
         if not 1 <= n <= <uint64_t> 1 << 32:
             raise ValueError(f"a draw is out of 1 to 2**32, not {n}")
-        return below(&self.stream, n)
+        return below(&self.draws, n)
 
 
 cdef class KeyedChance:
@@ -100,6 +180,8 @@ cdef class KeyedChance:
         cdef bytes name
         cdef int i
         self.names = [purpose.encode("ascii") for purpose in self.purposes]
+        if any([len(name) > 255 for name in self.names]):
+            raise ValueError("the name of a purpose has up to 255 letters")
         self.keyed.names = <const unsigned char**> calloc(max(len(self.names), 1), sizeof(unsigned char*))
         self.keyed.name_sizes = <int*> calloc(max(len(self.names), 1), sizeof(int))
         if self.keyed.names == NULL or self.keyed.name_sizes == NULL:
@@ -112,6 +194,7 @@ cdef class KeyedChance:
         self.keyed.script = <void*> self if self.script else NULL
 
     def __dealloc__(self):
+        ahead_free(self.keyed.ahead)
         free(self.keyed.names)
         free(self.keyed.name_sizes)
 
@@ -121,6 +204,10 @@ cdef class KeyedChance:
             isinstance(key, tuple) and len(key) == 3 and key[0] in purposes
             and isinstance(key[1], int) and isinstance(key[2], int)
         )
+
+    def expect(self, int purpose, int round, int index, int words) -> None:
+        """Have the first words of a stream worked out beside others, where that is quicker. For tests."""
+        keyed_expect(&self.keyed, purpose, round, index, words)
 
     def outcome_of_pick(self, int purpose, int round, int index, int n) -> int:
         name = self.purposes[purpose]
@@ -142,21 +229,37 @@ cdef class KeyedChance:
         return drawn_order(&self.keyed, purpose, round, index, items)
 
 
+cdef void keyed_expect(Keyed* keyed, int purpose, int round, int index, int words) noexcept nogil:
+    """So many words are likely to be drawn from this stream."""
+    cdef uint8_t text[TEXT_MAX]
+    cdef size_t size
+    if keyed.script != NULL or words < 1 or not shake256_is_quicker_side_by_side():
+        return
+    if not has_ahead_key(purpose, <uint32_t> round, <uint32_t> index):
+        return
+    if keyed.ahead == NULL:
+        keyed.ahead = ahead_new()
+        if keyed.ahead == NULL:
+            return
+    size = write_key(text, keyed, purpose, <uint32_t> round, <uint32_t> index)
+    ahead_expect(keyed.ahead, ahead_key(purpose, <uint32_t> round, <uint32_t> index), text, size, words)
+
+
 cdef int drawn_pick(const Keyed* keyed, int purpose, int round, int index, int n) noexcept nogil:
-    cdef Shake256 stream
-    open_stream(&stream, keyed.seed, <uint32_t> round, keyed.names[purpose], keyed.name_sizes[purpose], <uint32_t> index)
-    return <int> below(&stream, <uint64_t> n)
+    cdef Draws draws
+    begin_draws(&draws, keyed, purpose, <uint32_t> round, <uint32_t> index)
+    return <int> below(&draws, <uint64_t> n)
 
 
 cdef void drawn_shuffle(const Keyed* keyed, int purpose, int round, int index,
                         uint8_t* items, int count) noexcept nogil:
-    cdef Shake256 stream
+    cdef Draws draws
     cdef uint8_t item
     cdef uint32_t j
     cdef int i
-    open_stream(&stream, keyed.seed, <uint32_t> round, keyed.names[purpose], keyed.name_sizes[purpose], <uint32_t> index)
+    begin_draws(&draws, keyed, purpose, <uint32_t> round, <uint32_t> index)
     for i in range(count - 1, 0, -1):
-        j = below(&stream, <uint64_t> i + 1)
+        j = below(&draws, <uint64_t> i + 1)
         item = items[i]
         items[i] = items[j]
         items[j] = item

@@ -27,6 +27,11 @@ def level() -> str:
     return wanted or ("v3" if has_v3() else "base")
 
 
+def is_portable_wanted() -> bool:
+    """Whether TAVOLATA_CPU asks for builds that every processor can run, whatever this one can."""
+    return os.environ.get("TAVOLATA_CPU") == "base"
+
+
 def best_build(package: str, module: str):
     """Import ``package.module_v3`` where the processor has it and it was built, else ``module_base``."""
     if level() == "v3":

@@ -1,10 +1,10 @@
-/* Hashes in progress; the functions on them are in digest.h. */
+/* Hashes in progress; the functions on them are in sha256.h and shake256.h. */
 #ifndef TAVOLATA_DIGEST_TYPES_H
 #define TAVOLATA_DIGEST_TYPES_H
 
 #include <stdint.h>
 
-enum { TAV_SHA256_BLOCK = 64, TAV_SHAKE256_RATE = 136 };
+enum { TAV_SHA256_BLOCK = 64, TAV_SHAKE256_RATE = 136, TAV_SIDE_BY_SIDE = 8 };
 
 typedef struct {
     uint32_t state[8];

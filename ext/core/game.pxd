@@ -37,7 +37,7 @@ cdef class Game:
     cdef readonly tuple purposes         # names of chance purposes, by number
     cdef readonly object face            # Face: the game as people and programs outside see it
     cdef PlayoutLoop loop
-    cdef bytes first_hash                # of matches without a commitment, for Match; None until it is wanted
+    cdef bytes hash_begun                # of matches without a commitment, for Match; None until it is wanted
 
     # -- the course of a match -------------------------------------------------------------------
     cdef void deal(self, void* state, Chance* chance, EventLog* log) noexcept nogil

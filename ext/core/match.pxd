@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from tavolata.ext.core.chance cimport Chance, KeyedChance
+from tavolata.ext.core.digest cimport Sha256
 from tavolata.ext.core.game cimport Game
 from tavolata.ext.core.log cimport EventLog
 
@@ -29,7 +30,7 @@ cdef class Match:
     cdef size_t settled                   # words of whole steps, their events numbered
     cdef size_t hashed                    # words that are in the hash
     cdef int broken                       # the number of the invariant that does not hold
-    cdef uint8_t digest[32]               # the running hash
+    cdef Sha256 running                   # the running hash, not brought to an end
 
     cdef bint allows(self, int seat, int action) noexcept nogil
     cdef Fault step(self, int seat, int action) noexcept nogil

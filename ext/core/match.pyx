@@ -3,7 +3,6 @@
 Legality is checked here and nowhere else; the rules trust their input. A refused action, or a
 step that fails half-way, leaves the match as it was.
 """
-import hashlib
 import json
 import sys
 
@@ -14,7 +13,7 @@ from libc.string cimport memcpy
 
 from tavolata.ext.core.bits cimport lowest
 from tavolata.ext.core.chance cimport Chance, KeyedChance
-from tavolata.ext.core.digest cimport sha256_chain
+from tavolata.ext.core.digest cimport Sha256, sha256_add, sha256_begin, sha256_end
 from tavolata.ext.core.game cimport SEATS_MAX, Dealer, Game
 from tavolata.ext.core.log cimport (
     EVERYBODY,
@@ -36,7 +35,7 @@ from tavolata.ext.core.records import ChanceOutcome, Decision, MatchEnded, Numbe
 if sys.byteorder != "little":
     raise ImportError("this program runs on little-endian machines")
 
-LOG_DOMAIN = b"tavolata.log.v1\x00"
+LOG_DOMAIN = b"tavolata.log.v2\x00"
 cdef enum:
     MATCH_ENDED = 0     # the kind of the event, in every game
     EVENT_WORDS = 5     # of an event without content
@@ -69,13 +68,17 @@ def header_of(game, commitment: str = "") -> bytes:
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
 
 
-cdef bytes first_hash(Game game, str commitment):
-    """The running hash before the deal. Of matches without a commitment a game has only one."""
-    if commitment:
-        return hashlib.sha256(LOG_DOMAIN + header_of(game, commitment)).digest()
-    if game.first_hash is None:
-        game.first_hash = hashlib.sha256(LOG_DOMAIN + header_of(game)).digest()
-    return game.first_hash
+cdef void begin_hash(Sha256* hash, Game game, str commitment):
+    """Begin the running hash. Of matches without a commitment a game has only one beginning."""
+    cdef bytes begun = game.hash_begun
+    if commitment or begun is None:
+        start = LOG_DOMAIN + header_of(game, commitment)
+        sha256_begin(hash)
+        sha256_add(hash, <const uint8_t*> <bytes> start, len(start))
+        if not commitment:
+            game.hash_begun = (<uint8_t*> hash)[:sizeof(Sha256)]
+    else:
+        memcpy(hash, <const uint8_t*> begun, sizeof(Sha256))
 
 
 cdef class Match:
@@ -92,13 +95,12 @@ cdef class Match:
         seed: 32 bytes; script: chance outcomes fixed by (purpose, round, index), see KeyedChance;
         commitment: the published commitment to the seed, part of the running hash.
         """
-        cdef bytes first = first_hash(game, commitment)
         cdef Fault fault
         self.game = game
         self.keyed = KeyedChance(seed, game.purposes, script)
         self.keyed.keyed.log = &self.log
         self.chance.keyed = &self.keyed.keyed
-        memcpy(self.digest, <const uint8_t*> first, sizeof(self.digest))
+        begin_hash(&self.running, game, commitment)
         with nogil:
             self.game.deal(self.state, &self.chance, &self.log)
             fault = self._settle(0)
@@ -128,7 +130,7 @@ cdef class Match:
             raise MemoryError
         memcpy(twin.log.words, self.log.words, self.log.used * sizeof(int32_t))
         memcpy(twin.event_at, self.event_at, self.numbered * sizeof(size_t))
-        memcpy(twin.digest, self.digest, sizeof(self.digest))
+        twin.running = self.running
         twin.log.used, twin.numbered = self.log.used, self.numbered
         twin.turn, twin.decision_count, twin.asked = self.turn, self.decision_count, self.asked
         twin.hashed, twin.settled, twin.round_start = self.hashed, self.settled, self.round_start
@@ -290,7 +292,8 @@ cdef class Match:
 
     cdef void _hash(self) noexcept nogil:
         """Take into the hash what it has not taken in yet."""
-        sha256_chain(self.digest, self.log.words + self.hashed, self.settled - self.hashed)
+        sha256_add(&self.running, <const uint8_t*> (self.log.words + self.hashed),
+                   (self.settled - self.hashed) * sizeof(int32_t))
         self.hashed = self.settled
 
     cdef bint _is_to_act(self, int seat) noexcept nogil:
@@ -393,8 +396,12 @@ cdef class Match:
     @property
     def hash(self) -> bytes:
         """The running hash over all that happened, 32 bytes. Worked out when it is asked for."""
+        cdef Sha256 so_far
+        cdef uint8_t digest[32]
         self._hash()
-        return self.digest[:32]
+        so_far = self.running
+        sha256_end(&so_far, digest)
+        return digest[:32]
 
     @property
     def decisions(self) -> list:

@@ -1,6 +1,6 @@
 """The record of a match: what reproduces it to the byte, and what it must come to.
 
-The file is JSON of the format ``tavolata.match/1`` (docs/replay-format.md). A record is data; only
+The file is JSON of the format ``tavolata.match/2`` (docs/replay-format.md). A record is data; only
 ``retrace`` and ``replay`` run the rules.
 """
 
@@ -21,7 +21,7 @@ from tavolata.ext.core.match import Match
 from tavolata.ext.core.records import ChanceOutcome, Decision, NumberedEvent
 from tavolata.ext.core.spec import GameSpec, Options
 
-FORMAT = "tavolata.match/1"
+FORMAT = "tavolata.match/2"
 
 
 class RecordError(ValueError):

@@ -3,7 +3,14 @@ from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from tavolata.ext.core.bits cimport lowest, nth, popcount
-from tavolata.ext.core.chance cimport Chance, chance_pick, chance_shuffle, random_below
+from tavolata.ext.core.chance cimport (
+    Chance,
+    chance_expect_pick,
+    chance_expect_shuffle,
+    chance_pick,
+    chance_shuffle,
+    random_below,
+)
 from tavolata.ext.core.dealer cimport ITEMS_MAX, ExactDealer
 from tavolata.ext.core.game cimport (
     POLICY_RULE,
@@ -136,7 +143,10 @@ cdef class Rules(Game):
     cdef void deal(self, void* state, Chance* chance, EventLog* log) noexcept nogil:
         """MD-5: the first player of hand 1 is drawn."""
         cdef State* s = <State*> state
+        cdef int hand
         memset(s, 0, sizeof(State))
+        for hand in range(1, self.hand_count + 1):
+            chance_expect_shuffle(chance, DRAW, hand, 0, self.die_total)
         s.first_player = chance_pick(chance, FIRST, 0, 0, self.seat_count)
         self.start_hand(s, 1, chance, log)
 
@@ -182,6 +192,7 @@ cdef class Rules(Game):
         chance_shuffle(chance, DRAW, s.hand, 0, order, self.die_total)
         for seat in range(self.seat_count):
             self.give(s, seat, order + seat * s.hand, s.hand)
+            self.expect_rolls(s, seat, chance)
             if log != NULL:
                 self.log_drawn(s, seat, log)
 
@@ -192,6 +203,13 @@ cdef class Rules(Game):
         for i in range(count):
             s.dice[seat][dice[i]] += 1
             s.kinds[seat] |= 1 << dice[i]
+
+    cdef void expect_rolls(self, const State* s, int seat, Chance* chance) noexcept nogil:
+        """Every die of a hand is rolled in it."""
+        cdef int kind, i
+        for kind in range(KINDS):
+            for i in range(s.dice[seat][kind]):
+                chance_expect_pick(chance, ROLL_DIE, s.hand, roll_index(seat, kind, i))
 
     cdef void log_drawn(self, State* s, int seat, EventLog* log) noexcept nogil:
         cdef int kind, i
@@ -266,7 +284,7 @@ cdef class Rules(Game):
                 log_end(log)
 
     cdef void roll(self, State* s, int seat, int kind, Chance* chance, EventLog* log) noexcept nogil:
-        cdef int index = 64 * seat + 8 * kind + s.rolled[seat][kind]
+        cdef int index = roll_index(seat, kind, s.rolled[seat][kind])
         cdef int face = self.sides[kind][chance_pick(chance, ROLL_DIE, s.hand, index, SIDES)]
         self.lay(s, seat, kind, face)
         if log != NULL:
@@ -565,6 +583,11 @@ cdef class Rules(Game):
         memset(&s, 0, sizeof(State))
         s = fields
         return (<uint8_t*> &s)[:sizeof(State)]
+
+
+cdef inline int roll_index(int seat, int kind, int before) noexcept nogil:
+    """The index of a roll's chance; before: how many dice of this kind the seat has rolled this hand."""
+    return 64 * seat + 8 * kind + before
 
 
 cdef inline uint64_t legal_bids(const State* s) noexcept nogil:

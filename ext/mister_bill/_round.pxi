@@ -19,6 +19,13 @@ cdef void start_round(Rules rules, State* s, int round, Chance* chance, EventLog
         begin_turn(rules, s, chance, log)
 
 
+cdef void expect_deals(Rules rules, Chance* chance) noexcept nogil:
+    cdef int round
+    for round in range(1, ROUNDS + 1):
+        chance_expect_shuffle(chance, DEAL, round, 0, rules.card_total)
+        chance_expect_shuffle(chance, TEAMS, round, 0, rules.seat_count)
+
+
 cdef void deal_teams(Rules rules, State* s, Chance* chance) noexcept nogil:
     """MB-4, MB-5: team cards at random; the holder of number 1 is to start."""
     cdef uint8_t numbers[SEATS]
@@ -90,11 +97,20 @@ cdef void begin_turn(Rules rules, State* s, Chance* chance, EventLog* log) noexc
             return
 
 
+cdef inline int drawn_kind(const State* s, int other, Chance* chance) noexcept nogil:
+    """A random one of a seat's cards. How many draws a round will have nobody knows."""
+    cdef int i
+    if s.turns % EXPECTED_DRAWS == 0:
+        for i in range(EXPECTED_DRAWS):
+            chance_expect_pick(chance, DRAW, s.round, s.turns + i)
+    return nth(s.hands[other], chance_pick(chance, DRAW, s.round, s.turns, s.sizes[other]))
+
+
 cdef void draw(Rules rules, State* s, Chance* chance, EventLog* log) noexcept nogil:
     """MB-8, MB-9: a card from the nearest seat still in on the right; a pair is laid down at once."""
     cdef int seat = s.active
     cdef int other = right_in(s, seat)
-    cdef int kind = nth(s.hands[other], chance_pick(chance, DRAW, s.round, s.turns, s.sizes[other]))
+    cdef int kind = drawn_kind(s, other, chance)
     cdef uint32_t bit = <uint32_t> 1 << kind
     cdef bint is_pair = s.hands[seat] & bit
     cdef uint32_t both = <uint32_t> 1 << seat | <uint32_t> 1 << other

@@ -2,7 +2,13 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from tavolata.ext.core.bits cimport highest, lowest, nth, popcount
-from tavolata.ext.core.chance cimport Chance, chance_pick, chance_shuffle
+from tavolata.ext.core.chance cimport (
+    Chance,
+    chance_expect_pick,
+    chance_expect_shuffle,
+    chance_pick,
+    chance_shuffle,
+)
 from tavolata.ext.core.game cimport Dealer, Game, expected_utility, places_from_scores, utility_from_scores
 from tavolata.ext.core.log cimport EVERYBODY, EventLog, event_begin, event_secret, log_end, log_word
 from tavolata.ext.core.types cimport octet
@@ -43,6 +49,7 @@ cdef enum:
     PLAY_E = 28
     GIVE = 32                   # + kind
     CARDS_MAX = 51
+    EXPECTED_DRAWS = 8
 
 cdef enum Purpose:
     DEALER = 0
@@ -116,6 +123,7 @@ cdef class Rules(Game):
         """MB-6: the dealer of round 1 is drawn."""
         cdef State* s = <State*> state
         memset(s, 0, sizeof(State))
+        expect_deals(self, chance)
         s.dealer = chance_pick(chance, DEALER, 0, 0, self.seat_count)
         start_round(self, s, 1, chance, log)
 

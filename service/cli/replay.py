@@ -23,7 +23,7 @@ MISMATCH = 1  # exit code: the match does not come to what the file says
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A record of a match (tavolata.match/1).")],
+    file: Annotated[Path, typer.Argument(help="A record of a match (tavolata.match/2).")],
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object a line, for programs.")
     ] = False,

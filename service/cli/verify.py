@@ -26,7 +26,7 @@ def _commitment(given: str) -> str:
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(help="A record (tavolata.match/1) or a Replay, binary or JSON.")
+        Path, typer.Argument(help="A record (tavolata.match/2) or a Replay, binary or JSON.")
     ],
     commitment: Annotated[
         str,

@@ -144,3 +144,34 @@ def test_a_scripted_order_of_other_items_is_refused(order: object) -> None:
 def test_a_script_for_something_that_is_never_drawn_is_refused(key: object) -> None:
     with pytest.raises(ValueError, match="a script is by purpose, round and index"):
         chance_of(bytes(32), {key: 1})  # type: ignore[dict-item]
+
+
+def test_draws_that_were_expected_are_the_same() -> None:
+    """In whatever order they come, whether as many words were expected as are drawn, fewer or more;
+    out of 3 * 2**29 every fourth word is passed over, so that the expected ones run out."""
+    choice = Random(4)
+    for _ in range(20):
+        seed = choice.randbytes(32)
+        free, told = chance_of(seed, {}), chance_of(seed, {})
+        keys = [(number, index) for number in range(5) for index in (0, 7, 391)]
+        for number, index in choice.sample(keys, 11):
+            told.expect(0, number, index, choice.choice([1, 2]))
+            told.expect(1, number, index, choice.choice([5, 20, 39, 60]))
+        for number, index in choice.sample(keys, len(keys)):
+            n = choice.choice([1, 6, 104, 3 * 2**29])
+            key = (number, index)
+            assert told.outcome_of_pick(0, *key, n) == free.outcome_of_pick(0, *key, n)
+            items = list(range(40))
+            assert told.outcome_of_shuffle(1, *key, items) == free.outcome_of_shuffle(
+                1, *key, items
+            )
+
+
+def test_more_draws_than_there_is_room_to_expect_are_the_same() -> None:
+    free, told = chance_of(seed_bytes(8), {}), chance_of(seed_bytes(8), {})
+    for index in range(600):
+        told.expect(0, 1, index, 1)
+    told.expect(0, 256, 0, 1)
+    told.expect(0, 1, 2**19, 1)
+    for key in [*((1, index) for index in range(600)), (256, 0), (1, 2**19)]:
+        assert told.outcome_of_pick(0, *key, 6) == free.outcome_of_pick(0, *key, 6)

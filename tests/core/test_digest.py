@@ -40,8 +40,9 @@ def test_two_hashes_at_a_time_are_those_of_one_after_the_other() -> None:
     for size in range(150):
         prefix, number = Random(size).randbytes(size), Random(size).getrandbits(63)
         texts = [prefix + (number + n).to_bytes(8, "big") for n in range(2)]
-        first = [int.from_bytes(hashlib.sha256(text).digest()[:8], "big") for text in texts]
-        assert list(digest.numbers(prefix, number)) == first
+        hashes = b"".join(hashlib.sha256(text).digest() for text in texts)
+        words = [int.from_bytes(hashes[at : at + 8], "big") for at in range(0, 64, 8)]
+        assert list(digest.numbers(prefix, number)) == words
 
 
 @pytest.mark.usefixtures("_build")
@@ -51,3 +52,23 @@ def test_shake256_is_pythons_at_every_length_around_its_rate() -> None:
         stream = hashlib.shake_256(data).digest(4 * 100)
         words = [int.from_bytes(stream[at : at + 4], "big") for at in range(0, len(stream), 4)]
         assert digest.shake256_words(data, 100) == words
+
+
+@pytest.fixture(params=digest.KECCAK_BUILDS)
+def _keccak(request: pytest.FixtureRequest) -> Iterator[None]:
+    if digest.choose_keccak(request.param) != request.param:
+        digest.choose_build(True)
+        pytest.skip(f"this processor can't run {request.param}")
+    yield
+    digest.choose_build(True)
+
+
+@pytest.mark.usefixtures("_keccak")
+def test_streams_side_by_side_are_pythons_whatever_their_number_and_lengths() -> None:
+    choice = Random(2)
+    for number in range(1, 9):
+        for _ in range(20):
+            texts = [choice.randbytes(choice.randrange(136)) for _ in range(number)]
+            streams = [hashlib.shake_256(text).digest(500) for text in texts]
+            assert digest.shake256_streams(texts, 500) == streams
+            assert digest.shake256_words(texts[0], 1) == [int.from_bytes(streams[0][:4], "big")]

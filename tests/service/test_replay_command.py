@@ -196,7 +196,7 @@ def test_a_match_that_does_not_come_to_what_the_file_says_is_told_by_exit_code_1
 @pytest.mark.parametrize(
     "key, value, told",
     [
-        ("format", "tavolata.match/9", "record.format: 'tavolata.match/1' was expected"),
+        ("format", "tavolata.match/9", "record.format: 'tavolata.match/2' was expected"),
         ("game", "chess", "there are: "),
         ("rules_version", "0", "this program plays version '1'"),
         ("seats", 9, "allowed: 3 to 6"),

@@ -361,7 +361,7 @@ def test_what_differs_is_named_and_told_by_exit_code_1(
         (b'{"a":' * 100_000, "top level: is no JSON"),
         (b'{"tables": 1}', "is no tavolata.v1.Replay in JSON"),
         (b'{"format": "tavolata.match/2"}', "record"),
-        (b'{"format": "tavolata.match/1", "format": "tavolata.match/1"}', "has a key twice"),
+        (b'{"format": "tavolata.match/2", "format": "tavolata.match/2"}', "has a key twice"),
         (b'{"format": "\\ud800"}', "half a character"),
     ],
 )

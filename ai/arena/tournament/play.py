@@ -8,12 +8,11 @@ handed in here as a known fault, at which the player is not asked again.
 from __future__ import annotations
 
 import hashlib
-import struct
 import traceback
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
 
 from tavolata.ai.arena.duplicate import (
     DOMAIN,
@@ -32,7 +31,7 @@ from tavolata.ai.arena.duplicate import (
 from tavolata.ai.arena.tournament.model import Fault, FaultKind, Field, MatchOutcome, MatchPlan
 from tavolata.ai.arena.tournament.notes import Notes
 from tavolata.ai.arena.tournament.policy import FaultPolicy, OnFault, OnSlow
-from tavolata.ai.basic import GreedyPlayer, is_native
+from tavolata.ai.basic import GreedyPlayer, NativePlayer, is_native
 from tavolata.ai.player import Observation, Player
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.game import Game
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from tavolata.ext.core.record import Record
 
 DETAIL_MAX = 300  # characters of a fault's detail
+_CODES: dict[int, Literal["B", "H", "I"]] = {1: "B", 2: "H", 4: "I"}  # of unsigned numbers
 
 
 class Referee:
@@ -55,6 +55,7 @@ class Referee:
         self._games: dict[int, Game] = {}
         self._factories: dict[str, Callable[[Game], Player]] = {}
         self._asked_one_by_one: set[str] = set()  # of these, it is known that they have to be
+        self._natives: dict[tuple[int, str], NativePlayer] = {}  # by contest and label
 
     def play(self, plan: MatchPlan, known: Sequence[Fault] = ()) -> MatchOutcome:
         """The outcome of a plan; ``known`` are faults that it need not suffer again."""
@@ -66,7 +67,7 @@ class Referee:
             return None
         match = Match(self.game(plan), match_seed(self.field, plan))
         sitting = _Sitting(self, match, plan, ())
-        players = sitting.natives()
+        players = self._known_natives(plan) or sitting.natives()
         if players is None:
             return None
         spent = play_natively(match, players, sitting.seeds, self.notes.buffer)
@@ -93,6 +94,19 @@ class Referee:
             game = game_spec(contest.game).make(contest.seats, contest.options)
             self._games[plan.contest] = game
         return game
+
+    def _known_natives(self, plan: MatchPlan) -> list[NativePlayer] | None:
+        """The players of a plan if they are all compiled ones that have been made before.
+
+        These keep nothing from match to match.
+        """
+        known = [self._natives.get((plan.contest, label)) for label in plan.labels]
+        return None if None in known else cast("list[NativePlayer]", known)
+
+    def keep(self, plan: MatchPlan, players: Sequence[NativePlayer]) -> None:
+        """Compiled players for further matches of the plan's contest."""
+        for label, player in zip(plan.labels, players, strict=True):
+            self._natives[plan.contest, label] = player
 
     def make(self, entrant: Entrant, game: Game) -> Player:
         """A player for one match. Where it comes from is looked up once."""
@@ -133,7 +147,7 @@ class _Sitting:
         self.seeds = DecisionSeeds.of(decision_base(referee.field, plan), plan.deal, plan.rotation)
         self._stop = Stop()
 
-    def natives(self) -> list[Player] | None:
+    def natives(self) -> list[NativePlayer] | None:
         """A compiled player for every seat; None if that can't be had.
 
         Players with a time limit are not among them: how long each answer takes is looked at here.
@@ -152,7 +166,9 @@ class _Sitting:
                 self.referee.ask_one_by_one(entrant)
                 return None
         self.referee.notes.answered()
-        return [self._players[seat] for seat in range(len(self.entrants))]
+        players = [cast("NativePlayer", self._players[seat]) for seat in range(len(self.entrants))]
+        self.referee.keep(self.plan, players)
+        return players
 
     def decide(self, seat: int, observation: Observation, number: int) -> int:
         """The seat's action: its player's, or the rule of thumb's once that is at fault."""
@@ -251,34 +267,47 @@ def forfeit_results(
 # -- seeds --------------------------------------------------------------------------------------
 
 
-def _base(purpose: bytes, field: Field, plan: MatchPlan, *numbers: int) -> int:
+@lru_cache(maxsize=1024)
+def _base(purpose: bytes, seed: int, contest: str, *numbers: int) -> int:
     """256 bits for one purpose in one contest; contests are told apart by name, so that adding one
     leaves the others' deals as they are."""
-    name = field.contests[plan.contest].name.encode()
     key = b"".join(number.to_bytes(8, "big") for number in numbers)
-    text = DOMAIN + purpose + b"\x00" + field.seed.to_bytes(32, "big") + name + b"\x00" + key
+    text = DOMAIN + purpose + b"\x00" + seed.to_bytes(32, "big") + contest.encode() + b"\x00" + key
     return int.from_bytes(hashlib.sha256(text).digest(), "big")
 
 
 def match_seed(field: Field, plan: MatchPlan) -> bytes:
     """The chance of a match: its contest's and deal's, whoever plays."""
-    return deal_seed(_base(b"contest", field, plan), plan.deal)
+    contest = field.contests[plan.contest].name
+    return deal_seed(_base(b"contest", field.seed, contest), plan.deal)
 
 
 def decision_base(field: Field, plan: MatchPlan) -> int:
     """What the seeds of a match's decisions come from, with its deal and rotation: groups that play
     the same deal are not alike by their players' chance."""
-    return _base(b"group", field, plan, plan.round, plan.group)
+    contest = field.contests[plan.contest].name
+    return _base(b"group", field.seed, contest, plan.round, plan.group)
 
 
 # -- records ------------------------------------------------------------------------------------
 
 
 def pack(match: Match) -> bytes:
-    """The actions of a match in order: 32 bits each, little-endian, compressed."""
-    # A window of 4 kB is enough for a kilobyte or two, and is set up in a fifth of the time.
-    packed = zlib.compressobj(1, zlib.DEFLATED, 12, 5)
-    return packed.compress(match.action_words()) + packed.flush()
+    """The actions of a match in order, in as few bytes each as the game's actions need, which is no
+    more than compression makes of them; little-endian, as the machine is."""
+    actions = memoryview(match.action_words())
+    width = _width(match.game)
+    return actions.cast(_CODES[width])[:: 4 // width].tobytes()
+
+
+def unpacked(game: Game, record: bytes) -> list[int]:
+    """The actions that ``pack`` has packed."""
+    return memoryview(record).cast(_CODES[_width(game)]).tolist()
+
+
+def _width(game: Game) -> int:
+    """Bytes of an action."""
+    return 1 if game.action_count <= 1 << 8 else 2 if game.action_count <= 1 << 16 else 4
 
 
 def replayed(field: Field, outcome: MatchOutcome) -> Match:
@@ -289,8 +318,7 @@ def replayed(field: Field, outcome: MatchOutcome) -> Match:
     contest = field.contests[outcome.plan.contest]
     game = game_spec(contest.game).make(contest.seats, contest.options)
     match = Match(game, match_seed(field, outcome.plan))
-    raw = zlib.decompress(outcome.record)
-    for action in struct.unpack(f"<{len(raw) // 4}i", raw):
+    for action in unpacked(game, outcome.record):
         match.play(match.to_act[0], action)  # seats of one decision commit in ascending order
     if match.hash != outcome.hash:
         from tavolata.ext.core.record import RecordMismatch

@@ -16,7 +16,7 @@ import apsw
 from tavolata.ai.arena.duplicate import SeatResult
 from tavolata.ai.arena.tournament.model import Fault, FaultKind, MatchOutcome, MatchPlan
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x74617674  # "tavt": tells these files from other SQLite files
 HASH_DOMAIN = b"tavolata.tournament.v1\x00"
 

@@ -126,7 +126,7 @@ def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
     newer = tmp_path / "newer"
     Store(newer).close()
     apsw.Connection(str(newer)).pragma("user_version", 99)
-    with pytest.raises(StoreError, match="schema version 99; this program reads version 1"):
+    with pytest.raises(StoreError, match="schema version 99; this program reads version 2"):
         Store(newer)
     with pytest.raises(StoreError, match="can't be opened"):
         Store(tmp_path / "absent", readonly=True)

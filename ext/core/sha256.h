@@ -1,7 +1,7 @@
-/* SHA-256 and SHAKE-256 (FIPS 180-4, FIPS 202) for short inputs, without an allocation or a call into Python: a match
- * hashes several entries for every action, and rules draw chance while the GIL is free. */
-#ifndef TAVOLATA_DIGEST_H
-#define TAVOLATA_DIGEST_H
+/* SHA-256 (FIPS 180-4) without an allocation or a call into Python: matches are hashed and decisions get their seeds
+ * while the GIL is free. */
+#ifndef TAVOLATA_SHA256_H
+#define TAVOLATA_SHA256_H
 
 #include <stddef.h>
 #include <string.h>
@@ -187,19 +187,8 @@ static void tav_sha256_end(tav_sha256 *hash, uint8_t *digest) {
     for (int i = 0; i < 8; i++) tav_store_be32(digest + 4 * i, hash->state[i]);
 }
 
-/* A chain of hashes: digest = SHA-256(digest, entry), entry after entry. Entries are runs of words of which the first
- * says how many they are. */
-static void tav_sha256_chain(uint8_t *digest, const int32_t *words, size_t count) {
-    tav_sha256 hash;
-    for (size_t at = 0; at < count; at += (size_t)words[at]) {
-        tav_sha256_begin(&hash);
-        tav_sha256_add(&hash, digest, 32);
-        tav_sha256_add(&hash, (const uint8_t *)(words + at), 4 * (size_t)words[at]);
-        tav_sha256_end(&hash, digest);
-    }
-}
-
-/* The first eight bytes, as big-endian numbers, of the hashes that go on with `number` and with the one after it. */
+/* The hash that goes on with `number`, then the one that goes on with the number after it, each as four big-endian
+ * numbers. */
 static void tav_sha256_numbers(const tav_sha256 *prefix, uint64_t number, uint64_t *out) {
     size_t held = (size_t)(prefix->length % TAV_SHA256_BLOCK);
     uint32_t state[2][8];
@@ -210,7 +199,7 @@ static void tav_sha256_numbers(const tav_sha256 *prefix, uint64_t number, uint64
             tav_store_be64(digest, number + (uint64_t)n);
             tav_sha256_add(&hash, digest, 8);
             tav_sha256_end(&hash, digest);
-            out[n] = tav_load_be64(digest);
+            for (int i = 0; i < 4; i++) out[4 * n + i] = tav_load_be64(digest + 8 * i);
         }
         return;
     }
@@ -223,110 +212,17 @@ static void tav_sha256_numbers(const tav_sha256 *prefix, uint64_t number, uint64
         tav_store_be64(block[n] + TAV_SHA256_BLOCK - 8, (prefix->length + 8) * 8);
     }
     tav_sha256_pair(state[0], block[0], state[1], block[1]);
-    for (int n = 0; n < 2; n++) out[n] = ((uint64_t)state[n][0] << 32) | state[n][1];
-}
-
-/* -- SHAKE-256 -------------------------------------------------------------------------------------------------- */
-
-static inline uint64_t tav_rotl64(uint64_t x, int n) { return n ? (x << n) | (x >> (64 - n)) : x; }
-
-__attribute__((always_inline))
-static inline void tav_keccak_rounds(uint64_t *a) {
-    static const uint64_t round_constant[24] = {
-        0x0000000000000001ULL, 0x0000000000008082ULL, 0x800000000000808aULL, 0x8000000080008000ULL,
-        0x000000000000808bULL, 0x0000000080000001ULL, 0x8000000080008081ULL, 0x8000000000008009ULL,
-        0x000000000000008aULL, 0x0000000000000088ULL, 0x0000000080008009ULL, 0x000000008000000aULL,
-        0x000000008000808bULL, 0x800000000000008bULL, 0x8000000000008089ULL, 0x8000000000008003ULL,
-        0x8000000000008002ULL, 0x8000000000000080ULL, 0x000000000000800aULL, 0x800000008000000aULL,
-        0x8000000080008081ULL, 0x8000000000008080ULL, 0x0000000080000001ULL, 0x8000000080008008ULL,
-    };
-    /* Rotation and place of each lane along the path of the rho and pi steps, which starts at lane 1. */
-    static const uint8_t turn[24] = {1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 2, 14, 27, 41, 56, 8, 25, 43, 62, 18, 39, 61, 20, 44};
-    static const uint8_t place[24] = {10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1};
-    uint64_t column[5], moved, next;
-    for (int round = 0; round < 24; round++) {
-#pragma GCC unroll 5
-        for (int x = 0; x < 5; x++) column[x] = a[x] ^ a[x + 5] ^ a[x + 10] ^ a[x + 15] ^ a[x + 20];
-#pragma GCC unroll 5
-        for (int x = 0; x < 5; x++) {
-            moved = column[(x + 4) % 5] ^ tav_rotl64(column[(x + 1) % 5], 1);
-            for (int y = 0; y < 25; y += 5) a[x + y] ^= moved;
-        }
-        moved = a[1];
-#pragma GCC unroll 24
-        for (int i = 0; i < 24; i++) {
-            next = a[place[i]];
-            a[place[i]] = tav_rotl64(moved, turn[i]);
-            moved = next;
-        }
-#pragma GCC unroll 5
-        for (int y = 0; y < 25; y += 5) {
-            const uint64_t first = a[y], second = a[y + 1];
-            a[y] ^= ~second & a[y + 2];
-            a[y + 1] ^= ~a[y + 2] & a[y + 3];
-            a[y + 2] ^= ~a[y + 3] & a[y + 4];
-            a[y + 3] ^= ~a[y + 4] & first;
-            a[y + 4] ^= ~first & second;
-        }
-        a[0] ^= round_constant[round];
+    for (int i = 0; i < 8; i++) {
+        const uint32_t *pair = state[i / 4] + 2 * (i % 4);
+        out[i] = ((uint64_t)pair[0] << 32) | pair[1];
     }
 }
 
-static void tav_keccak_portable(uint64_t *a) { tav_keccak_rounds(a); }
-
-#if TAV_HAS_SHA_BUILD
-__attribute__((target("bmi,bmi2")))
-static void tav_keccak_bmi(uint64_t *a) { tav_keccak_rounds(a); }
-
-static int tav_has_bmi(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-#else
-#define tav_keccak_bmi tav_keccak_portable
-static int tav_has_bmi(void) { return 0; }
-#endif
-
-static void (*tav_keccak)(uint64_t *) = tav_keccak_portable;
-
-static inline void tav_shake256_begin(tav_shake256 *shake) { memset(shake, 0, sizeof *shake); }
-
-static void tav_shake256_add(tav_shake256 *shake, const uint8_t *data, size_t size) {
-    uint8_t *bytes = (uint8_t *)shake->lane;  /* lanes are little-endian, as this machine is */
-    for (; size; size--, data++) {
-        bytes[shake->used] ^= *data;
-        if (++shake->used == TAV_SHAKE256_RATE) {
-            tav_keccak(shake->lane);
-            shake->used = 0;
-        }
-    }
-}
-
-/* Nothing can be added after this. */
-static void tav_shake256_end(tav_shake256 *shake) {
-    shake->lane[shake->used / 8] ^= (uint64_t)0x1f << (8 * (shake->used % 8));
-    shake->lane[TAV_SHAKE256_RATE / 8 - 1] ^= 0x8000000000000000ULL;
-    tav_keccak(shake->lane);
-    shake->used = 0;
-}
-
-/* The next four bytes of output as a big-endian number. */
-static uint32_t tav_shake256_word(tav_shake256 *shake) {
-    if (shake->used == TAV_SHAKE256_RATE) {
-        tav_keccak(shake->lane);
-        shake->used = 0;
-    }
-    uint32_t word = (uint32_t)(shake->lane[shake->used / 8] >> (8 * (shake->used % 8)));
-    shake->used += 4;
-    return __builtin_bswap32(word);
-}
-
-/* Take the processor's own instructions for both where it has them and `wanted`; whether SHA-256 has them. */
-static int tav_digest_choose(int wanted) {
+/* Take the processor's own instructions where it has them and `wanted`; whether it does. */
+static int tav_sha256_choose(int wanted) {
     int native = wanted && tav_has_sha();
     tav_sha256_blocks = native ? tav_sha256_native : tav_sha256_portable;
     tav_sha256_pair = native ? tav_sha256_native_pair : tav_sha256_portable_pair;
-    tav_keccak = wanted && tav_has_bmi() ? tav_keccak_bmi : tav_keccak_portable;
     return native;
 }
 

@@ -1,0 +1,1 @@
+"""C-level only: used by chance (chance.pyi)."""
