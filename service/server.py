@@ -59,6 +59,7 @@ CHECKED_MAX = 20  # tables at a time that may have ended on other servers
 # Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
 GRACE_US = 60 * 10**6
 LAST_GRACE_S = 0.25
+LOOK_S = 0.2  # between looks whether gRPC still takes calls
 # A request beyond our own limit gets a reason; one beyond this is refused by the transport.
 TRANSPORT_BYTES = 4 << 20
 
@@ -182,6 +183,7 @@ class Server:
         self._asked = asyncio.Event()
         self._failed = asyncio.Event()
         self._background: list[asyncio.Task[None]] = []
+        self._given_up: list[grpc.aio.Server] = []  # calls may be open on them
         self._tournaments = TournamentService()
         self._admin: AdminSocket | None = None
         self.port = 0
@@ -215,7 +217,6 @@ class Server:
             settings.caller_calls_per_s,
         )
         self._calls = Calls(limits, entropy, self._metrics)
-        self._server = grpc.aio.server(options=_options(settings))
         self.operation = Operation(
             settings,
             self.core,
@@ -228,8 +229,7 @@ class Server:
             self._tournaments = tournament_service(
                 settings, SystemClock(), entropy, self._identities
             )
-            self._add_services(entropy)
-            self.port = self._listen()
+            self._open_transport(settings.bind)
             self.operation.listen()
             if not settings.store:
                 self._admin = AdminSocket(settings.db, partial(abort, self.core.tables))
@@ -244,8 +244,43 @@ class Server:
             asyncio.create_task(self.core.run()),
             asyncio.create_task(self._sweep()),
             asyncio.create_task(self.operation.run()),
+            asyncio.create_task(self._keep_listening()),
         ]
         log.info("server.serving", bind=settings.bind, port=self.port, store=place_of(settings))
+
+    def _open_transport(self, address: str) -> None:
+        self._server = grpc.aio.server(options=_options(self._settings))
+        self._add_services(SystemEntropy())
+        self.port = self._listen(address)
+
+    async def _keep_listening(self) -> None:
+        """Listen again whenever gRPC has given up.
+
+        It does when the name of a method is no UTF-8: it takes no call any more, and those that are
+        open go on. Anybody who reaches the port can send such a name.
+        """
+        while True:
+            try:
+                if await self._server.wait_for_termination(LOOK_S):
+                    return
+            except Exception as error:  # noqa: BLE001 - what it raises is what it gave up for
+                log.error("transport.failed", error=repr(error))
+                self._given_up.append(self._server)
+                await self._listen_again()
+
+    async def _listen_again(self) -> None:
+        address, bind = self._settings.bind, self._settings.bind
+        if not bind.startswith("unix:"):
+            address = f"{bind.rpartition(':')[0]}:{self.port}"
+        while True:
+            try:
+                self._open_transport(address)
+                break
+            except BindRefused as error:  # the port isn't free yet
+                log.warning("transport.not_listening", error=str(error))
+                await asyncio.sleep(LOOK_S)
+        await self._server.start()
+        log.info("transport.listening", port=self.port)
 
     def _add_services(self, entropy: Entropy) -> None:
         core = self.core
@@ -273,7 +308,7 @@ class Server:
             names.append(CHANNELZ)
         reflection.enable_server_reflection(names, self._server)
 
-    def _listen(self) -> int:
+    def _listen(self, address: str) -> int:
         settings = self._settings
         try:
             if settings.tls_cert and settings.tls_key:
@@ -284,13 +319,13 @@ class Server:
                     root_certificates=clients.read_bytes() if clients else None,
                     require_client_auth=clients is not None,
                 )
-                port = self._server.add_secure_port(settings.bind, credentials)
+                port = self._server.add_secure_port(address, credentials)
             else:
-                port = self._server.add_insecure_port(settings.bind)
+                port = self._server.add_insecure_port(address)
         except RuntimeError as error:
-            raise BindRefused(f"can't listen on {settings.bind}: {error}") from error
+            raise BindRefused(f"can't listen on {address}: {error}") from error
         if port == 0:
-            raise BindRefused(f"can't listen on {settings.bind}")
+            raise BindRefused(f"can't listen on {address}")
         return port
 
     async def _sweep(self) -> None:
@@ -338,7 +373,8 @@ class Server:
         await _by(calls_until, self._calls.idle.wait())
         await _by(until, tournaments_end)
         # Still open are streams of the standard services, which never end by themselves.
-        await _by(until, self._server.stop(LAST_GRACE_S))
+        for transport in (*self._given_up, self._server):
+            await _by(until, transport.stop(LAST_GRACE_S))
         await _by(until, self._let_go())
         log.info("server.stopped")
 
