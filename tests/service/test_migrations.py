@@ -191,6 +191,22 @@ async def test_matches_of_the_first_program_go_on_after_the_migration_of_their_d
         await played_to_the_end(house, made.table.table_id)
 
 
+async def test_a_log_with_running_hashes_of_another_making_goes_on_after_its_migration(
+    tmp_path: Path,
+) -> None:
+    async with house_in(tmp_path) as house:
+        sitting = await house.sitting(2)
+        await house.play_on(sitting, 7)
+    house.execute("UPDATE entries SET chain = randomblob(16)")
+    house.execute("UPDATE alembic_version SET version_num = '0004'")
+    assert "tavolata migrate" in await refused_at_start(db=house.db)
+    assert (await tavolata("migrate", "--db", str(house.db))).exit_code == 0
+    for _ in range(2):  # what is added has its running hash, and the next program finds it right
+        async with house_in(tmp_path) as house:
+            assert await house.play_on(sitting, 2) == 2
+    assert house.rows("SELECT count(*) FROM entries WHERE chain IS NOT NULL") == [(4,)]
+
+
 async def test_a_newer_schema_is_left_alone(databases: Databases, tmp_path: Path) -> None:
     file = tmp_path / "newer.db"
     await SqliteStore(file).close()
