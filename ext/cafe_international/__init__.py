@@ -22,7 +22,7 @@ SPEC = GameSpec(
     seats_min=2,
     seats_max=5,
     seats_usual=4,
-    rules_version="2",
+    rules_version="3",
     options=options_of("cafe_international"),
     build=build,
     search=SearchHints(rule_playouts=True, widening=1.0),

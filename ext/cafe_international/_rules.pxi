@@ -446,9 +446,10 @@ cdef class Rules(Game):
             self.lower_limit(s, most_lowered(s), log)
 
     cdef void lower_limit(self, State* s, int k, EventLog* log) noexcept nogil:
+        cdef bint asked = s.phase == LIMIT      # then keeping the limit is told too
         s.phase = TURN
         s.limits[s.seat] -= k
-        if log != NULL and k:
+        if log != NULL and (k or asked):
             event_begin(log, LIMIT_LOWERED, <uint32_t> EVERYBODY)
             log_word(log, s.seat)
             log_word(log, s.limits[s.seat])

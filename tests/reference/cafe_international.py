@@ -521,8 +521,9 @@ class CafeInternational:
         return min(len(self.completed_now), self.limits[self.active])
 
     def _lower(self, count: int) -> None:
-        if count > 0:
-            self.limits[self.active] -= count
+        """Every decision is told: also that of keeping the limit."""
+        self.limits[self.active] -= count
+        if count > 0 or self.phase == "limit":
             limit = self.limits[self.active]
             self.log.add("limit_lowered", {"seat": self.active, "limit": limit})
 

@@ -1103,7 +1103,7 @@ Global___CafeInternationalSwapped: _TypeAlias = CafeInternationalSwapped  # noqa
 
 @_typing.final
 class CafeInternationalLimitLowered(_message.Message):
-    """A hand limit was lowered (CI-15)."""
+    """A seat that might lower its hand limit has decided (CI-15)."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1112,7 +1112,7 @@ class CafeInternationalLimitLowered(_message.Message):
     seat: _builtins.int
     """The seat."""
     limit: _builtins.int
-    """Its limit from now on."""
+    """Its limit from now on; as before if it chose to keep it."""
     def __init__(
         self,
         *,

@@ -632,8 +632,7 @@ POINTS = [
         FOREIGN,
         f"{AROUND_DRAWS} Ruw Chw",
         plays(f"{AROUND_51} | 1 seat Tuw 57 | 0 seat Frm 51 | 0 lower 0"),
-        seen(-1, drew(0, "Chw")),
-        none_ever("limit_lowered"),
+        seen(-1, {"event": "limit_lowered", "seat": 0, "limit": 5}, drew(0, "Chw")),
         view(-1, limits=[5, 5], active=1),
     ),
     cafe(
