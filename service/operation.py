@@ -19,7 +19,7 @@ from tavolata.service.settings import Settings
 from tavolata.service.thinking import ThinkingThreads
 
 if TYPE_CHECKING:
-    from tavolata.service.server import Core
+    from tavolata.service.core import Core
 
 LAG_EVERY_S = 0.25
 _SERVING = health_pb2.HealthCheckResponse.SERVING

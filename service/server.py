@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 import grpc
@@ -19,33 +17,23 @@ from grpc_reflection.v1alpha import reflection
 from tavolata.service.admin.aborting import abort
 from tavolata.service.admin.socket import AdminSocket
 from tavolata.service.ai_levels import ceiling_of
-from tavolata.service.ai_seats import AiSeats
+from tavolata.service.binding import BindRefused, check_bind, transport_options
 from tavolata.service.calls import Calls, Limits
 from tavolata.service.catalog import CatalogHandlers
 from tavolata.service.clock import SystemClock
-from tavolata.service.committer import Committer
+from tavolata.service.core import make_core
 from tavolata.service.entropy import SystemEntropy
 from tavolata.service.handlers import TableService
 from tavolata.service.identity import identities
 from tavolata.service.metrics import Metrics
 from tavolata.service.operation import Operation, metrics_of
-from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
-from tavolata.service.refusals import Refused
+from tavolata.service.ports import Entropy
 from tavolata.service.server_info import server_info
 from tavolata.service.settings import Settings
 from tavolata.service.store.opening import open_store, place_of
-from tavolata.service.tables.lobby import Lobby
-from tavolata.service.tables.makers import Allowance, Makers
-from tavolata.service.tables.memory import Lifetimes
-from tavolata.service.tables.playing import Playing
-from tavolata.service.tables.settings_check import Defaults
-from tavolata.service.tables.tables import Tables
-from tavolata.service.telemetry import SILENCE, Telemetry
-from tavolata.service.thinking import Thinking, ThinkingThreads
+from tavolata.service.thinking import ThinkingThreads
 from tavolata.service.tournaments.handlers import TournamentService
 from tavolata.service.tournaments.opening import tournament_service
-from tavolata.service.watch import WatchHub
-from tavolata.service.work import WorkLoop
 from tavolata.v1 import catalog_service_pb2, table_service_pb2, tournament_service_pb2
 
 log = structlog.get_logger(__name__)
@@ -55,122 +43,8 @@ _TOURNAMENTS = tournament_service_pb2.DESCRIPTOR.services_by_name["TournamentSer
 SERVICES = (_CATALOG.full_name, _TABLES.full_name, _TOURNAMENTS.full_name)
 CHANNELZ = "grpc.channelz.v1.Channelz"
 SWEEP_S = 30.0
-CHECKED_MAX = 20  # tables at a time that may have ended on other servers
-# Nobody finds an expired table any more. That long after, nothing can be on its way to it either.
-GRACE_US = 60 * 10**6
 LAST_GRACE_S = 0.25
 LOOK_S = 0.2  # between looks whether gRPC still takes calls
-# A request beyond our own limit gets a reason; one beyond this is refused by the transport.
-TRANSPORT_BYTES = 4 << 20
-
-
-class BindRefused(Exception):
-    """The address can't, or must not, be listened on."""
-
-
-@dataclass(slots=True)
-class Core:
-    """The service without its transport: what a simulation drives."""
-
-    tables: Tables
-    lobby: Lobby
-    playing: Playing
-    hub: WatchHub
-    ai_seats: AiSeats
-    committer: Committer
-    work: WorkLoop
-    look_s: float
-    makers: Makers
-
-    async def take_up(self) -> None:
-        """Claim and load the matches that nobody acts for, so that their AI players and clocks go
-        on."""
-        await self.work.take_up()
-
-    async def run(self) -> None:
-        """Do so again and again, and follow what other servers do; ends by being cancelled."""
-        await asyncio.gather(self.work.run(), self._follow())
-
-    async def _follow(self) -> None:
-        while True:
-            await self.tables.clock.sleep(self.look_s)
-            try:
-                await self.tables.look()
-            except StoreError as error:
-                log.warning("tables.not_looked_at", error=str(error))
-            except Exception:
-                log.exception("tables.not_looked_at")
-
-    async def sweep(self) -> None:
-        """Remove tables whose time has come, and drop idle ones from memory."""
-        now_us = self.tables.clock.now_us()
-        if self.tables.store.shared:
-            now_us -= GRACE_US
-        while gone := await self.tables.store.remove_expired(now_us):
-            self.tables.remove(gone)
-            self.makers.gone(gone)
-        self.makers.sweep()
-        if self.tables.store.shared:
-            await self._check_makers()
-        await self.work.give_back(self.tables.forget_idle())
-
-    async def _check_makers(self) -> None:
-        """Find out which tables that were made here have ended, or gone, elsewhere."""
-        for table_id in self.makers.next_to_check(CHECKED_MAX):
-            try:
-                self.makers.seen(await self.tables.settled(table_id))
-            except Refused as refused:
-                if refused.retry_delay is None:
-                    self.makers.gone([table_id])
-
-    async def close(self) -> None:
-        """Stop thinking, finish the last commit, give claims back, close the store."""
-        await self.ai_seats.close()
-        await self.committer.drain()
-        await self.work.close()
-        await self.tables.store.close()
-
-
-def make_core(
-    settings: Settings,
-    store: Store,
-    bus: Bus,
-    clock: Clock,
-    entropy: Entropy,
-    thinking: Thinking,
-    on_store_failure: asyncio.Event,
-    telemetry: Telemetry = SILENCE,
-) -> Core:
-    """The service above these ports. The event is set when the store can't be trusted any more."""
-
-    def failed(error: StoreError) -> None:
-        log.error("store.failed", error=str(error))
-        on_store_failure.set()
-
-    ceiling = ceiling_of(settings)
-    committer = Committer(store, clock, failed, telemetry)
-    lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
-    tables = Tables(store, committer, bus, clock, entropy, lifetimes)
-    tables.telemetry = telemetry
-    playing = Playing(tables)
-    allowance = Allowance(
-        settings.caller_tables_per_min, settings.caller_tables_max, settings.caller_ai_s_per_min
-    )
-    makers = Makers(clock, allowance)
-    lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s), makers)
-    hub = WatchHub(
-        tables,
-        playing,
-        clock,
-        backlog_max=settings.backlog_max,
-        watchers_max=settings.watchers_max,
-        caller_watchers_max=settings.caller_watchers_max,
-    )
-    work = WorkLoop(tables, clock, entropy, settings.lease_s, telemetry)
-    tables.work = work
-    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry, makers)
-    tables.on_change += [work.seen, ai_seats.consider, makers.seen]
-    return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s, makers)
 
 
 class Server:
@@ -249,7 +123,7 @@ class Server:
         log.info("server.serving", bind=settings.bind, port=self.port, store=place_of(settings))
 
     def _open_transport(self, address: str) -> None:
-        self._server = grpc.aio.server(options=_options(self._settings))
+        self._server = grpc.aio.server(options=transport_options(self._settings))
         self._add_services(SystemEntropy())
         self.port = self._listen(address)
 
@@ -396,46 +270,3 @@ async def _by(until: float, work: Awaitable[object]) -> None:
     left = max(LAST_GRACE_S * 2, until - asyncio.get_running_loop().time())
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(work, left)
-
-
-def check_bind(settings: Settings) -> None:
-    """BindRefused for an address beyond this machine without TLS, unless told so."""
-    if bool(settings.tls_cert) != bool(settings.tls_key):
-        raise BindRefused("TLS needs both tls_cert and tls_key")
-    if settings.tls_client_ca and not settings.tls_cert:
-        raise BindRefused("tls_client_ca needs TLS: set tls_cert and tls_key")
-    if (
-        settings.insecure_public
-        or settings.tls_cert
-        or settings.bind.startswith(("unix:", "unix-abstract:"))
-    ):
-        return
-    host = settings.bind.rpartition(":")[0].strip("[]")
-    try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
-    if not local:
-        raise BindRefused(
-            f"{settings.bind} can be reached from other machines, and without TLS everyone on the "
-            "way reads the tokens: set tls_cert and tls_key, bind to 127.0.0.1, or say "
-            "--insecure-public if something in front of it takes care of that"
-        )
-
-
-def _options(settings: Settings) -> list[tuple[str, int]]:
-    return [
-        ("grpc.so_reuseport", int(settings.reuse_port)),
-        ("grpc.max_receive_message_length", TRANSPORT_BYTES),
-        ("grpc.max_metadata_size", settings.metadata_bytes_max),
-        # The same, as between the two the transport would refuse at random.
-        ("grpc.absolute_max_metadata_size", settings.metadata_bytes_max),
-        ("grpc.max_concurrent_streams", settings.streams_per_connection_max),
-        ("grpc.max_connection_age_ms", settings.connection_age_s * 1000),
-        ("grpc.max_connection_age_grace_ms", settings.connection_grace_s * 1000),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", settings.ping_interval_s * 1000),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.keepalive_time_ms", settings.keepalive_s * 1000),
-        ("grpc.keepalive_timeout_ms", settings.keepalive_timeout_s * 1000),
-        ("grpc.http2.max_ping_strikes", settings.ping_strikes_max),
-    ]

@@ -68,10 +68,11 @@ def serve(
 
 
 async def _serve(chosen: object, *, print_port: bool) -> int:
+    from tavolata.service.binding import BindRefused
     from tavolata.service.identity import IdentityRefused
     from tavolata.service.operation import TracesRefused
     from tavolata.service.probes import ProbesRefused
-    from tavolata.service.server import BindRefused, Server
+    from tavolata.service.server import Server
     from tavolata.service.settings import Settings
     from tavolata.service.store.revisions import NotOpened, UnknownSchema
     from tavolata.service.store.sqlite import FileInUse

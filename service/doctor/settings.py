@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
+from tavolata.service.binding import BindRefused, check_bind
 from tavolata.service.doctor.finding import Finding, fail, ok, warn
 from tavolata.service.identity import IdentityRefused, identities
-from tavolata.service.server import BindRefused, check_bind
 from tavolata.service.settings import Settings
 
 SOON = timedelta(days=21)

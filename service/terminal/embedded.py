@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tavolata.service import logs, settings
-from tavolata.service.server import BindRefused, Server
+from tavolata.service.binding import BindRefused
+from tavolata.service.server import Server
 from tavolata.service.store.revisions import UnknownSchema
 from tavolata.service.store.sqlite import FileInUse
 

@@ -15,9 +15,10 @@ import typer
 
 from tavolata.client import RetryPolicy, Unreachable, connect
 from tavolata.ext.registry import GAMES
+from tavolata.service.binding import BindRefused
 from tavolata.service.cli import reach
 from tavolata.service.cli.play import Place
-from tavolata.service.server import BindRefused, Server
+from tavolata.service.server import Server
 from tests.client.conftest import started
 
 

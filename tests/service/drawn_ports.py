@@ -12,6 +12,7 @@ from tavolata.ai.players import PlayerSpec
 from tavolata.ai.stop import Stop
 from tavolata.service import settings
 from tavolata.service.bus import LocalBus
+from tavolata.service.core import Core, make_core
 from tavolata.service.ports import (
     FIRST_EPOCH,
     NO_EPOCH,
@@ -26,7 +27,6 @@ from tavolata.service.ports import (
     Summary,
     Wanted,
 )
-from tavolata.service.server import Core, make_core
 
 
 class DrawnClock:

@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from tavolata.service.bus import LocalBus
+from tavolata.service.core import Core
 from tavolata.service.ports import Bus, Hint
 from tavolata.service.refusals import Refused
-from tavolata.service.server import Core
 from tavolata.service.tables.making import DamagedLog, rebuild
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import Event

@@ -21,8 +21,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from tavolata.service import logs, settings
+from tavolata.service.binding import BindRefused, check_bind
 from tavolata.service.ports import Append, Entry, Summary
-from tavolata.service.server import SERVICES, BindRefused, Server, check_bind
+from tavolata.service.server import SERVICES, Server
 from tavolata.service.store.sqlite import FileInUse
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.event_pb2 import ClosingReason

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from tavolata.service import settings
+from tavolata.service.core import Core, make_core
 from tavolata.service.handlers import TableService
 from tavolata.service.ports import StoreError
-from tavolata.service.server import Core, make_core
 from tests.simulation.ports import BusLine, SimBus, SimClock, SimEntropy, SimThinking
 from tests.simulation.store import SimStore, StoreLink, StoreTroubles
 from tests.simulation.world import SimLoop, World
