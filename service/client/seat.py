@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
+from tavolata.service.client.errors import Refused
 from tavolata.service.client.retry import Identity, RetryPolicy, bearer, call
 from tavolata.service.client.watching import OnThinking, Update, follow
 from tavolata.service.client.watching import Sequence as Numbers
@@ -31,6 +32,14 @@ class _WithTable(Protocol):
     def table(self) -> table_pb2.Table: ...
 
 
+class _WithToken(_WithTable, Protocol):
+    @property
+    def token(self) -> str: ...
+
+
+Place = TypeVar("Place", bound=_WithToken)
+
+
 def new_request_id() -> str:
     """An id that nobody can guess. Make it once for each thing to be done, not for each attempt."""
     return str(uuid4())
@@ -52,10 +61,35 @@ class Wire:
         return await call(rpc, request, policy=self.policy, token=token)
 
     async def ask_for_place(
-        self, rpc: Callable[..., Awaitable[Response]], request: object
-    ) -> Response:
-        """As ``call``, with the identity instead of a token."""
-        return await call(rpc, request, policy=self.policy, identity=self.identity)
+        self, rpc: Callable[..., Awaitable[Place]], request: object, token: str = ""
+    ) -> Place:
+        """As ``call``, with the identity where there is no token, for an answer whose token works.
+
+        Where attempts failed, one that was long on its way may have put another token in the place
+        of that of the answer; asking again gives one that holds, as a token in use stays.
+        """
+        attempts = 0
+
+        async def counted(*arguments: object, **options: object) -> Place:
+            nonlocal attempts
+            attempts += 1
+            return await rpc(*arguments, **options)
+
+        identity = None if token else self.identity
+        while True:
+            place = await call(counted, request, policy=self.policy, token=token, identity=identity)
+            if attempts == 1 or not place.token or await self._works(place):
+                return place
+
+    async def _works(self, place: _WithToken) -> bool:
+        request = table_service_pb2.GetTableRequest(table_id=place.table.table_id)
+        try:
+            await self.call(self.tables.GetTable, request, place.token)
+        except Refused as refused:
+            if refused.reason != "BAD_TOKEN":
+                raise
+            return False
+        return True
 
     def watch(
         self,
@@ -200,7 +234,7 @@ class Seat:
         request = table_service_pb2.RematchRequest(
             **self._named(request_id), rotate_seats=rotate_seats, nonce=nonce
         )
-        made = await self._wire.call(self._wire.tables.Rematch, request, self.token)
+        made = await self._wire.ask_for_place(self._wire.tables.Rematch, request, self.token)
         seat = Seat(self._wire, made.table.table_id, made.token, made.seat)
         seat.table = made.table
         return seat

@@ -6,6 +6,7 @@ import asyncio
 import random
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -26,6 +27,7 @@ from tavolata.client import (
 )
 from tavolata.service.server import Server
 from tavolata.v1 import event_pb2, game_pb2, replay_pb2, view_pb2
+from tavolata.v1.table_service_pb2 import CreateTableRequest
 from tests.client.conftest import started
 from tests.client.proxy import Proxy
 
@@ -166,15 +168,40 @@ async def test_making_a_table_whose_answer_is_lost_makes_one(service: Server) ->
         proxy.cut()
         proxy.swallow = False
         made = await making
-        again = await server.create_table(
-            settings("mino_dice"), [person(), GREEDY, GREEDY], request_id=request_id
+        await made.start()
+        with pytest.raises(Refused) as used:
+            await server.create_table(
+                settings("mino_dice"), [person(), GREEDY, GREEDY], request_id=request_id
+            )
+        assert used.value.reason == "REQUEST_ID_REUSED"
+
+
+async def test_a_token_that_a_late_copy_of_the_request_has_replaced_is_asked_for_again(
+    service: Server,
+) -> None:
+    async with connect(f"127.0.0.1:{service.port}", policy=IMPATIENT) as server:
+        wire = server._wire
+        asked = 0
+
+        async def create(request: object, **options: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                nothing = grpc.aio.Metadata()
+                raise grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, nothing, nothing)
+            answer = await wire.tables.CreateTable(request, **options)  # type: ignore[arg-type]
+            if asked == 2:  # the first one arrives after all
+                await wire.tables.CreateTable(request, **options)  # type: ignore[arg-type]
+            return answer
+
+        request = CreateTableRequest(
+            request_id=new_request_id(),
+            settings=settings("mino_dice"),
+            seats=[person(), GREEDY, GREEDY],
         )
-        assert again.table_id == made.table_id
-        assert again.token != made.token
-        with pytest.raises(Refused) as void:
-            await made.start()
-        assert void.value.reason == "BAD_TOKEN"
-        await again.start()
+        made = await wire.ask_for_place(create, request)
+        assert asked == 3
+        await server.seat(made.table.table_id, made.token, made.seat).start()
 
 
 async def test_a_match_goes_on_when_the_server_is_restarted(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ class TableServiceStub:
 
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
-    caller's word for its seat.
+    caller's word for its seat. After an attempt without an answer, a copy of the request that is long on its
+    way can replace the token of a later answer: who gets BAD_TOKEN for a token that was never used repeats
+    the call with the same request id.
 
     Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
     is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
@@ -297,7 +299,9 @@ class TableServiceAsyncStub(TableServiceStub):
 
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
-    caller's word for its seat.
+    caller's word for its seat. After an attempt without an answer, a copy of the request that is long on its
+    way can replace the token of a later answer: who gets BAD_TOKEN for a token that was never used repeats
+    the call with the same request id.
 
     Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
     is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
@@ -559,7 +563,9 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Tokens. CreateTable and JoinTable return a token, which from then on says who calls: send it as the
     header `authorization: Bearer TOKEN`. It is shown once and can't be read again. No call takes a
-    caller's word for its seat.
+    caller's word for its seat. After an attempt without an answer, a copy of the request that is long on its
+    way can replace the token of a later answer: who gets BAD_TOKEN for a token that was never used repeats
+    the call with the same request id.
 
     Identity. A server may know people by an OpenID Connect issuer, if its operator has named one. Who calls
     is then sent to CreateTable and JoinTable as the header `x-tavolata-identity: Bearer JWT`, beside the
