@@ -33,7 +33,16 @@ TABLES = 10_000
 AT_A_TIME = 64
 LONGEST = 20  # matches of each game that are read
 WITHIN_S = 2.0
-QUICK = ("--ai-floor", "0", "--ai-jitter", "0")
+QUICK = (
+    "--ai-floor",
+    "0",
+    "--ai-jitter",
+    "0",
+    "--caller-tables-per-min",
+    "0",
+    "--caller-tables-max",
+    "0",
+)
 
 
 def measurements() -> Iterator[Measurement]:
