@@ -67,13 +67,25 @@ def test_an_unknown_player_is_refused_with_the_names_there_are() -> None:
     assert {"random", "greedy", "ismcts"} <= set(player_specs())
 
 
+IS_NATIVE = """
+from native_player import eager
+from tavolata.ai.basic import is_native
+print(is_native(type(eager(None))))
+"""
+
+
 @pytest.mark.parametrize(
-    ("package", "player"), [("lowest_player", "lowest"), ("trial_player", "trial")]
+    ("package", "player"),
+    [
+        ("lowest_player", "lowest"),
+        ("trial_player", "trial:iterations=20"),
+        ("native_player", "eager:adventures=30"),
+    ],
 )
 def test_a_player_of_another_package_plays_by_its_entry_point(
     package: str, player: str, tmp_path: Path
 ) -> None:
-    """One in Python, and one in Cython that is built against the .pxd files of the package."""
+    """One in Python, and two in Cython that are built against the .pxd files of the package."""
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
     source = tmp_path / "source"
     source.mkdir()
@@ -89,7 +101,7 @@ def test_a_player_of_another_package_plays_by_its_entry_point(
             "match",
             "bouillabaisse",
             "greedy",
-            f"own={player}:iterations=20",
+            f"own={player}",
             "--deals",
             "2",
         ],
@@ -101,3 +113,12 @@ def test_a_player_of_another_package_plays_by_its_entry_point(
     )
     assert played.returncode == 0, played.stderr
     assert re.search(r"(own - greedy|greedy - own): utility", played.stdout)
+    if package == "native_player":
+        told = subprocess.run(
+            [sys.executable, "-c", IS_NATIVE],
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == "True"
