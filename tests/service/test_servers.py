@@ -210,7 +210,7 @@ async def test_an_expired_table_is_found_nowhere_and_removed_a_while_later(
         count = "SELECT count(*) FROM entries WHERE table_id = $1"
         await first.server.core.sweep()  # something may be on its way to it yet
         assert (await execute(postgres, count, table_id))[0][0] > 0
-        monkeypatch.setattr("tavolata.service.server.GRACE_US", 0)
+        monkeypatch.setattr("tavolata.service.core.GRACE_US", 0)
         await first.server.core.sweep()
         assert (await execute(postgres, count, table_id))[0][0] == 0
         assert (await execute(postgres, "SELECT count(*) FROM tables"))[0][0] == 1
