@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import islice
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,11 @@ HIDDEN_HANDS = [game for game in GAMES if game not in OPEN_HANDS]
 REPLAYED = [game for game in HIDDEN_HANDS if game not in JUDGED_BY_FACTS]
 
 
+def in_one_process(games: list[str]) -> list[Any]:
+    """The games as parameters; tests of a game share a process, and what it has to look for."""
+    return [pytest.param(each, marks=pytest.mark.xdist_group(f"dealer-{each}")) for each in games]
+
+
 @cache
 def chosen_spots(game: str) -> tuple[Spot, ...]:
     settings = covering_settings(game) * 20
@@ -47,7 +53,7 @@ def chosen_spots(game: str) -> tuple[Spot, ...]:
 
 
 @pytest.mark.parametrize("number", range(SMALL_POSITIONS))
-@pytest.mark.parametrize("game", HIDDEN_HANDS)
+@pytest.mark.parametrize("game", in_one_process(HIDDEN_HANDS))
 def test_worlds_come_in_proportion_to_their_physical_deals(game: str, number: int) -> None:
     spot = chosen_spots(game)[number]
     expected = expected_worlds(spot)
@@ -58,7 +64,9 @@ def test_worlds_come_in_proportion_to_their_physical_deals(game: str, number: in
     assert result.distance < 1.5 * result.distance_expected + 0.002, f"{result}: {spot}"
 
 
-@pytest.mark.parametrize("game", [game for game in HIDDEN_HANDS if game not in ALL_DIFFERENT])
+@pytest.mark.parametrize(
+    "game", in_one_process([game for game in HIDDEN_HANDS if game not in ALL_DIFFERENT])
+)
 def test_the_proportions_are_not_those_of_distinct_states(game: str) -> None:
     """The check tells physical deals from states where a seat may hold several alike."""
     spot = chosen_spots(game)[1]
