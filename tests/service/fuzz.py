@@ -320,7 +320,11 @@ async def _against_own_server(arguments: argparse.Namespace) -> tuple[str, Probl
         finally:
             code = await target.stop() if target.process.returncode is None else -1
         problems.check(code == 0, f"the server ended with {code}, {target.process.returncode}")
-        faults = [line for line in target.log.read_text().splitlines() if "call.fault" in line]
+        faults = [
+            line
+            for line in target.log.read_text("utf-8", "replace").splitlines()
+            if "call.fault" in line
+        ]
         problems.check(not faults, "\n".join(faults[:3]))
         return summary, problems
 
