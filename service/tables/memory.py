@@ -26,6 +26,8 @@ from tavolata.service.tables.requests import draft
 
 log = structlog.get_logger(__name__)
 MEMORY_S = 600.0  # an idle table stays in memory that long
+# One that is over takes some 200 KiB and is seldom asked for again; many may end in a minute.
+OVER_MEMORY_S = 30.0
 Seen = Callable[[Table], None]
 
 
@@ -227,10 +229,11 @@ class TablesInMemory:
 
     def forget_idle(self) -> list[str]:
         """Drop from memory what nobody has asked for lately; it is loaded again when needed."""
-        before = self.clock.monotonic() - MEMORY_S
+        now = self.clock.monotonic()
         forgotten = []
         for table in list(self._tables.values()):
-            idle = table.used_at < before and not table.watchers and table.in_flight is None
+            kept_s = OVER_MEMORY_S if table.over else MEMORY_S
+            idle = table.used_at < now - kept_s and not table.watchers and table.in_flight is None
             if idle and table.state != PLAYING:
                 del self._tables[table.table_id]
                 forgotten.append(table.table_id)
