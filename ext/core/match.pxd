@@ -42,3 +42,7 @@ cdef class Match:
     cdef bint _is_to_act(self, int seat) noexcept nogil
     cdef _raise(self, Fault fault)
     cdef object _event(self, size_t at, int viewer, bint all_seen)
+
+# Events as a viewer may know them, see Match.event_words.
+cdef int event_size(const int32_t* event, int viewer) noexcept nogil
+cdef int tell_event(const int32_t* event, int viewer, int32_t* out) noexcept nogil

@@ -25,6 +25,7 @@ ALLOWED = {
     "ext.registry": {"ext.core", "*"},
     "*": {"ext.core"},
     "ai": {"ext.core"},
+    "ai.adapters": {"ai", "ext.core", "ext.registry"},
     "ai.arena": {"ai", "ext.core", "ext.registry"},
     "service": {"v1", "ai", "ai.arena", "ext.core", "ext.registry", "*"},
 }
@@ -47,8 +48,8 @@ def part_of(module: str) -> str:
         if len(parts) < 2 or parts[1] in ("core", "registry"):
             return ".".join(parts[:2])
         return f"ext.{parts[1]}"
-    if parts[:2] == ["ai", "arena"]:
-        return "ai.arena"
+    if parts[:2] in (["ai", "adapters"], ["ai", "arena"]):
+        return ".".join(parts[:2])
     return parts[0] if parts else ""
 
 
@@ -114,13 +115,19 @@ def test_the_package_of_rules_itself_imports_nothing() -> None:
         ("ai", "tavolata.ext.registry"),
         ("ai", "tavolata.ext.mino_dice"),
         ("ai", "tavolata.ai.arena.duel"),
+        ("ai", "tavolata.ai.adapters.history"),
         ("ai", "google.protobuf.message"),
         ("ai", "secrets"),
         ("ai", "apsw"),
+        ("ai.adapters", "tavolata.ai.arena.duplicate"),
+        ("ai.adapters", "tavolata.ext.mino_dice"),
+        ("ai.adapters", "apsw"),
+        ("ai.arena", "tavolata.ai.adapters.history"),
         ("ai.arena", "typer"),
         ("ext.core", "tavolata.__version__"),
         ("ai.arena", "tavolata.service.tables"),
         ("ai.arena", "tavolata.ext.mino_dice"),
+        ("service", "tavolata.ai.adapters.history"),
     ],
 )
 def test_an_import_against_the_architecture_is_noticed(importer: str, module: str) -> None:
@@ -134,6 +141,8 @@ def test_an_import_against_the_architecture_is_noticed(importer: str, module: st
         ("ext.mino_dice", "tavolata.ext.core.game"),
         ("ext.registry", "tavolata.ext.mino_dice.Game"),
         ("ai", "tavolata.ext.core.match"),
+        ("ai.adapters", "tavolata.ext.registry.game_spec"),
+        ("ai.adapters", "tavolata.ai.player"),
         ("ai.arena", "tavolata.ext.registry.game"),
         ("ai.arena", "tavolata.ai.players"),
         ("ai.arena", "apsw"),

@@ -20,8 +20,14 @@ DATA = {".h", ".j2", ".json", ".md", ".proto", ".pxd", ".pxi", ".pyi"}
 FOLDERS = ("service", "ai", "ext", "seeds")
 
 # What the extras bring, and who may need it to load.
-OPTIONAL = ("asyncpg", "jinja2", "matplotlib", "numpy", "openskill", "opentelemetry", "ray")
+OPTIONAL = (
+    *("asyncpg", "gymnasium", "jinja2", "matplotlib", "numpy", "open_spiel", "openskill"),
+    *("opentelemetry", "pettingzoo", "pyspiel", "ray"),
+)
 WITH_EXTRAS = (
+    "tavolata.ai.adapters.open_spiel_",
+    "tavolata.ai.adapters.pettingzoo_",
+    "tavolata.ai.adapters.vectors",
     "tavolata.ai.arena.tournament.",
     "tavolata.service.store.postgres",
     "tavolata.service.tracing",
