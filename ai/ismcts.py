@@ -17,6 +17,7 @@ from tavolata.ext.core.game import Game
 
 THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
 STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are not learned away yet
+CHOICE_FLOOR = 0.1  # of the greatest share; what the search hardly looked at is never chosen
 
 
 class IsmctsPlayer:
@@ -28,7 +29,9 @@ class IsmctsPlayer:
     per_observer: where actions or chance are hidden from some, a node is what the acting seat can
     tell apart; if not, it is the actions that led there, hidden ones too;
     widening: after n visits of a node at most 1 + widening x sqrt(n) actions are tried there, the
-    rule of thumb's first; 0 tries every action once before any twice.
+    rule of thumb's first; 0 tries every action once before any twice;
+    temperature: 0 takes the action with most visits; above it, actions with a tenth of its visits
+    or more are drawn with the chances visits^(1 / temperature) (Wu et al., AAAI 2019).
     """
 
     depth = 0  # decisions in the tree; 0: no limit
@@ -42,7 +45,10 @@ class IsmctsPlayer:
         others_by_rule: bool | None = None,
         per_observer: bool = True,
         widening: float | None = None,
+        temperature: float = 0.0,
     ) -> None:
+        if not temperature >= 0:
+            raise ValueError(f"temperature is {temperature}; allowed: 0 or more")
         hints = game.spec.search
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
@@ -50,6 +56,7 @@ class IsmctsPlayer:
         observed = hints.observed_events if per_observer else ()
         self.observed_events = sum(1 << kind for kind in observed)  # kinds of events, a bit each
         self.widening = hints.widening if widening is None else widening
+        self.temperature = temperature
         self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
 
     def decide(
@@ -78,7 +85,7 @@ class IsmctsPlayer:
         visits, strategy = (sum(row[key] for row in rows) for key in ("visits", "strategy"))
         statistics = tuple(_statistics(row, observation.seat, visits, strategy) for row in rows)
         return Decision(
-            action=_choice(statistics, strategy > 0, seed),
+            action=_choice(statistics, strategy > 0, self.temperature, seed),
             iterations=sum(report[0] for report in reports),
             nodes=sum(report[1] for report in reports),
             elapsed_ms=1000 * (time.perf_counter() - started),
@@ -156,11 +163,16 @@ def _statistics(
     )
 
 
-def _choice(statistics: tuple[ActionStatistics, ...], mixed: bool, seed: int) -> int:
-    """Most visits; where seats choose at once, by the average strategy without its rare actions."""
+def _choice(
+    statistics: tuple[ActionStatistics, ...], mixed: bool, temperature: float, seed: int
+) -> int:
+    """Most visits, or freer by the temperature; where seats choose at once, by the average strategy
+    without its rare actions."""
     best = max(statistics, key=lambda row: (row.share, row.mean))
-    if not mixed:
+    if not best.share or not (mixed or temperature):
         return best.action
-    likely = [row for row in statistics if row.share >= STRATEGY_FLOOR * best.share]
+    floor, exponent = (CHOICE_FLOOR, 1 / temperature) if temperature else (STRATEGY_FLOOR, 1.0)
+    likely = [row for row in statistics if row.share >= floor * best.share]
+    weights = [(row.share / best.share) ** exponent for row in likely]
     draws = random.Random(seed)  # noqa: S311 - nothing secret hangs on it, and it must repeat
-    return draws.choices(likely, [row.share for row in likely])[0].action
+    return draws.choices(likely, weights)[0].action

@@ -49,7 +49,14 @@ BUILT_IN = (
         "searches, 4,000 iterations",
         Limits(iterations=4_000),
         IsmctsPlayer,
-        ("exploration", "rule_playouts", "others_by_rule", "per_observer", "widening"),
+        (
+            "exploration",
+            "rule_playouts",
+            "others_by_rule",
+            "per_observer",
+            "widening",
+            "temperature",
+        ),
     ),
 )
 DEFAULT_PLAYER = "ismcts"
