@@ -21,6 +21,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 import tavolata.v1
+from tavolata.v1 import analysis_service_pb2 as analysis
 from tavolata.v1 import catalog_service_pb2 as catalog
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1 import tournament_service_pb2 as tournaments
@@ -147,6 +148,9 @@ ACCESS: dict[str, tuple[Asks, Build]] = {
     "TableService.AbortMatch": (Asks.OWNER, _of_table(pb.AbortMatchRequest)),
     "TableService.Rematch": (Asks.SEAT, _of_table(pb.RematchRequest)),
     "TableService.GetReplay": (Asks.NO_WRONG_TOKEN, _of_table(pb.GetReplayRequest)),
+    # In play Analyze asks for a seat; of a match that is over, for nothing.
+    "AnalysisService.Analyze": (Asks.NO_WRONG_TOKEN, _of_table(analysis.AnalyzeRequest)),
+    "AnalysisService.ReviewMatch": (Asks.NO_WRONG_TOKEN, _of_table(analysis.ReviewMatchRequest)),
     "TournamentService.CreateTournament": (
         Asks.PERSON,
         _alone(tournaments.CreateTournamentRequest),

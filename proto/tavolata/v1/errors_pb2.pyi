@@ -185,6 +185,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION. The tournament has finished or failed, and this is possible before that only.
     Metadata: `tournament_id`, `state`.
     """
+    ERROR_REASON_HINTS_FORBIDDEN: _ErrorReason.ValueType  # 180
+    """FAILED_PRECONDITION. The table was made without hints, and the match goes on. Metadata: `table_id`."""
+    ERROR_REASON_NOT_REVEALED: _ErrorReason.ValueType  # 181
+    """FAILED_PRECONDITION. The table was made with `reveal` never: only a seat's own decisions can be analyzed,
+    with its token, and nothing with hindsight. Metadata: `table_id`, `allowed` (what can be).
+    """
+    ERROR_REASON_DECISION_NOT_FOUND: _ErrorReason.ValueType  # 182
+    """NOT_FOUND. The match has no decision with this number, or none by this seat. Metadata: `turn`, `allowed`
+    (the seats that decided then, or the numbers there are).
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a request was refused.
@@ -355,6 +365,16 @@ ERROR_REASON_TOURNAMENT_NOT_FOUND: ErrorReason.ValueType  # 161
 ERROR_REASON_TOURNAMENT_OVER: ErrorReason.ValueType  # 162
 """FAILED_PRECONDITION. The tournament has finished or failed, and this is possible before that only.
 Metadata: `tournament_id`, `state`.
+"""
+ERROR_REASON_HINTS_FORBIDDEN: ErrorReason.ValueType  # 180
+"""FAILED_PRECONDITION. The table was made without hints, and the match goes on. Metadata: `table_id`."""
+ERROR_REASON_NOT_REVEALED: ErrorReason.ValueType  # 181
+"""FAILED_PRECONDITION. The table was made with `reveal` never: only a seat's own decisions can be analyzed,
+with its token, and nothing with hindsight. Metadata: `table_id`, `allowed` (what can be).
+"""
+ERROR_REASON_DECISION_NOT_FOUND: ErrorReason.ValueType  # 182
+"""NOT_FOUND. The match has no decision with this number, or none by this seat. Metadata: `turn`, `allowed`
+(the seats that decided then, or the numbers there are).
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 

@@ -30,35 +30,37 @@ from tavolata.v1 import player_pb2 as tavolata_dot_v1_dot_player__pb2
 from tavolata.v1 import score_pb2 as tavolata_dot_v1_dot_score__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17tavolata/v1/table.proto\x12\x0btavolata.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atavolata/v1/fairness.proto\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\x1a\x17tavolata/v1/score.proto\"\xf7\x03\n\x05Table\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12,\n\x08settings\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.TableSettings\x12\x15\n\rrules_version\x18\x03 \x01(\t\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.tavolata.v1.TableState\x12 \n\x05seats\x18\x05 \x03(\x0b\x32\x11.tavolata.v1.Seat\x12\x17\n\nowner_seat\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\'\n\x08\x66\x61irness\x18\x07 \x01(\x0b\x32\x15.tavolata.v1.Fairness\x12\x12\n\nlast_event\x18\x08 \x01(\x04\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x06result\x18\r \x01(\x0b\x32\x18.tavolata.v1.MatchResultB\r\n\x0b_owner_seat\"\xb3\x03\n\rTableSettings\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12)\n\x07options\x18\x02 \x01(\x0b\x32\x18.tavolata.v1.GameOptions\x12+\n\nvisibility\x18\x03 \x01(\x0e\x32\x17.tavolata.v1.Visibility\x12.\n\x0ctime_control\x18\x04 \x01(\x0b\x32\x18.tavolata.v1.TimeControl\x12/\n\x10\x66ill_empty_seats\x18\x05 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12\'\n\x08stand_in\x18\x06 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12#\n\x06reveal\x18\x07 \x01(\x0e\x32\x13.tavolata.v1.Reveal\x12$\n\x07\x61i_pace\x18\x08 \x01(\x0b\x32\x13.tavolata.v1.AiPace\x12\x13\n\x0bshow_search\x18\t \x01(\x08\x12\x32\n\x0fspectator_delay\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13play_single_actions\x18\x0b \x01(\x08\"l\n\x0bTimeControl\x12/\n\x0cper_decision\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tper_match\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"l\n\x04Seat\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12+\n\x08occupant\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.SeatOccupant\x12)\n\x07\x63ontrol\x18\x03 \x01(\x0e\x32\x18.tavolata.v1.SeatControl\"\x8d\x01\n\x0cSeatOccupant\x12%\n\x04open\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12%\n\x06person\x18\x02 \x01(\x0b\x32\x13.tavolata.v1.PersonH\x00\x12#\n\x02\x61i\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\n\n\x08occupant\"1\n\x08OpenSeat\x12%\n\x08held_for\x18\x01 \x01(\x0b\x32\x13.tavolata.v1.Person\"\x1e\n\x06Person\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\"\x89\x01\n\x08SeatPlan\x12%\n\x04open\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12)\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x17.tavolata.v1.CallerSeatH\x00\x12#\n\x02\x61i\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\x06\n\x04plan\"\"\n\nCallerSeat\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t*X\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_PUBLIC\x10\x01\x12\x17\n\x13VISIBILITY_UNLISTED\x10\x02*\xa3\x01\n\nTableState\x12\x1b\n\x17TABLE_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10TABLE_STATE_OPEN\x10\x01\x12\x17\n\x13TABLE_STATE_PLAYING\x10\x02\x12\x16\n\x12TABLE_STATE_PARKED\x10\x03\x12\x18\n\x14TABLE_STATE_FINISHED\x10\x04\x12\x17\n\x13TABLE_STATE_ABORTED\x10\x05*\x94\x01\n\x0bSeatControl\x12\x1c\n\x18SEAT_CONTROL_UNSPECIFIED\x10\x00\x12\x19\n\x15SEAT_CONTROL_OCCUPANT\x10\x01\x12\x15\n\x11SEAT_CONTROL_LEFT\x10\x02\x12\x1a\n\x16SEAT_CONTROL_TIMED_OUT\x10\x03\x12\x19\n\x15SEAT_CONTROL_RESIGNED\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17tavolata/v1/table.proto\x12\x0btavolata.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atavolata/v1/fairness.proto\x1a\x16tavolata/v1/game.proto\x1a\x18tavolata/v1/player.proto\x1a\x17tavolata/v1/score.proto\"\xf7\x03\n\x05Table\x12\x10\n\x08table_id\x18\x01 \x01(\t\x12,\n\x08settings\x18\x02 \x01(\x0b\x32\x1a.tavolata.v1.TableSettings\x12\x15\n\rrules_version\x18\x03 \x01(\t\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.tavolata.v1.TableState\x12 \n\x05seats\x18\x05 \x03(\x0b\x32\x11.tavolata.v1.Seat\x12\x17\n\nowner_seat\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\'\n\x08\x66\x61irness\x18\x07 \x01(\x0b\x32\x15.tavolata.v1.Fairness\x12\x12\n\nlast_event\x18\x08 \x01(\x04\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x06result\x18\r \x01(\x0b\x32\x18.tavolata.v1.MatchResultB\r\n\x0b_owner_seat\"\xd6\x03\n\rTableSettings\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12)\n\x07options\x18\x02 \x01(\x0b\x32\x18.tavolata.v1.GameOptions\x12+\n\nvisibility\x18\x03 \x01(\x0e\x32\x17.tavolata.v1.Visibility\x12.\n\x0ctime_control\x18\x04 \x01(\x0b\x32\x18.tavolata.v1.TimeControl\x12/\n\x10\x66ill_empty_seats\x18\x05 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12\'\n\x08stand_in\x18\x06 \x01(\x0b\x32\x15.tavolata.v1.AiPlayer\x12#\n\x06reveal\x18\x07 \x01(\x0e\x32\x13.tavolata.v1.Reveal\x12$\n\x07\x61i_pace\x18\x08 \x01(\x0b\x32\x13.tavolata.v1.AiPace\x12\x13\n\x0bshow_search\x18\t \x01(\x08\x12\x32\n\x0fspectator_delay\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1b\n\x13play_single_actions\x18\x0b \x01(\x08\x12!\n\x05hints\x18\x0c \x01(\x0e\x32\x12.tavolata.v1.Hints\"l\n\x0bTimeControl\x12/\n\x0cper_decision\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tper_match\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"l\n\x04Seat\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12+\n\x08occupant\x18\x02 \x01(\x0b\x32\x19.tavolata.v1.SeatOccupant\x12)\n\x07\x63ontrol\x18\x03 \x01(\x0e\x32\x18.tavolata.v1.SeatControl\"\x8d\x01\n\x0cSeatOccupant\x12%\n\x04open\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12%\n\x06person\x18\x02 \x01(\x0b\x32\x13.tavolata.v1.PersonH\x00\x12#\n\x02\x61i\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\n\n\x08occupant\"1\n\x08OpenSeat\x12%\n\x08held_for\x18\x01 \x01(\x0b\x32\x13.tavolata.v1.Person\"\x1e\n\x06Person\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t\"\x89\x01\n\x08SeatPlan\x12%\n\x04open\x18\x01 \x01(\x0b\x32\x15.tavolata.v1.OpenSeatH\x00\x12)\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x17.tavolata.v1.CallerSeatH\x00\x12#\n\x02\x61i\x18\x03 \x01(\x0b\x32\x15.tavolata.v1.AiPlayerH\x00\x42\x06\n\x04plan\"\"\n\nCallerSeat\x12\x14\n\x0c\x64isplay_name\x18\x01 \x01(\t*F\n\x05Hints\x12\x15\n\x11HINTS_UNSPECIFIED\x10\x00\x12\x11\n\rHINTS_ALLOWED\x10\x01\x12\x13\n\x0fHINTS_FORBIDDEN\x10\x02*X\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n\x11VISIBILITY_PUBLIC\x10\x01\x12\x17\n\x13VISIBILITY_UNLISTED\x10\x02*\xa3\x01\n\nTableState\x12\x1b\n\x17TABLE_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10TABLE_STATE_OPEN\x10\x01\x12\x17\n\x13TABLE_STATE_PLAYING\x10\x02\x12\x16\n\x12TABLE_STATE_PARKED\x10\x03\x12\x18\n\x14TABLE_STATE_FINISHED\x10\x04\x12\x17\n\x13TABLE_STATE_ABORTED\x10\x05*\x94\x01\n\x0bSeatControl\x12\x1c\n\x18SEAT_CONTROL_UNSPECIFIED\x10\x00\x12\x19\n\x15SEAT_CONTROL_OCCUPANT\x10\x01\x12\x15\n\x11SEAT_CONTROL_LEFT\x10\x02\x12\x1a\n\x16SEAT_CONTROL_TIMED_OUT\x10\x03\x12\x19\n\x15SEAT_CONTROL_RESIGNED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tavolata.v1.table_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VISIBILITY']._serialized_start=1775
-  _globals['_VISIBILITY']._serialized_end=1863
-  _globals['_TABLESTATE']._serialized_start=1866
-  _globals['_TABLESTATE']._serialized_end=2029
-  _globals['_SEATCONTROL']._serialized_start=2032
-  _globals['_SEATCONTROL']._serialized_end=2180
+  _globals['_HINTS']._serialized_start=1810
+  _globals['_HINTS']._serialized_end=1880
+  _globals['_VISIBILITY']._serialized_start=1882
+  _globals['_VISIBILITY']._serialized_end=1970
+  _globals['_TABLESTATE']._serialized_start=1973
+  _globals['_TABLESTATE']._serialized_end=2136
+  _globals['_SEATCONTROL']._serialized_start=2139
+  _globals['_SEATCONTROL']._serialized_end=2287
   _globals['_TABLE']._serialized_start=209
   _globals['_TABLE']._serialized_end=712
   _globals['_TABLESETTINGS']._serialized_start=715
-  _globals['_TABLESETTINGS']._serialized_end=1150
-  _globals['_TIMECONTROL']._serialized_start=1152
-  _globals['_TIMECONTROL']._serialized_end=1260
-  _globals['_SEAT']._serialized_start=1262
-  _globals['_SEAT']._serialized_end=1370
-  _globals['_SEATOCCUPANT']._serialized_start=1373
-  _globals['_SEATOCCUPANT']._serialized_end=1514
-  _globals['_OPENSEAT']._serialized_start=1516
-  _globals['_OPENSEAT']._serialized_end=1565
-  _globals['_PERSON']._serialized_start=1567
-  _globals['_PERSON']._serialized_end=1597
-  _globals['_SEATPLAN']._serialized_start=1600
-  _globals['_SEATPLAN']._serialized_end=1737
-  _globals['_CALLERSEAT']._serialized_start=1739
-  _globals['_CALLERSEAT']._serialized_end=1773
+  _globals['_TABLESETTINGS']._serialized_end=1185
+  _globals['_TIMECONTROL']._serialized_start=1187
+  _globals['_TIMECONTROL']._serialized_end=1295
+  _globals['_SEAT']._serialized_start=1297
+  _globals['_SEAT']._serialized_end=1405
+  _globals['_SEATOCCUPANT']._serialized_start=1408
+  _globals['_SEATOCCUPANT']._serialized_end=1549
+  _globals['_OPENSEAT']._serialized_start=1551
+  _globals['_OPENSEAT']._serialized_end=1600
+  _globals['_PERSON']._serialized_start=1602
+  _globals['_PERSON']._serialized_end=1632
+  _globals['_SEATPLAN']._serialized_start=1635
+  _globals['_SEATPLAN']._serialized_end=1772
+  _globals['_CALLERSEAT']._serialized_start=1774
+  _globals['_CALLERSEAT']._serialized_end=1808
 # @@protoc_insertion_point(module_scope)

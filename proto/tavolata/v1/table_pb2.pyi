@@ -25,6 +25,30 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Hints:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HintsEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Hints.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HINTS_UNSPECIFIED: _Hints.ValueType  # 0
+    """The default, forbidden."""
+    HINTS_ALLOWED: _Hints.ValueType  # 1
+    """Each seat gets analyses of its own decisions, from what it knows."""
+    HINTS_FORBIDDEN: _Hints.ValueType  # 2
+    """Nobody does while the match goes on."""
+
+class Hints(_Hints, metaclass=_HintsEnumTypeWrapper):
+    """Whether seats get hints in the match."""
+
+HINTS_UNSPECIFIED: Hints.ValueType  # 0
+"""The default, forbidden."""
+HINTS_ALLOWED: Hints.ValueType  # 1
+"""Each seat gets analyses of its own decisions, from what it knows."""
+HINTS_FORBIDDEN: Hints.ValueType  # 2
+"""Nobody does while the match goes on."""
+Global___Hints: _TypeAlias = Hints  # noqa: Y015
+
 class _Visibility:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -230,6 +254,7 @@ class TableSettings(_message.Message):
     SHOW_SEARCH_FIELD_NUMBER: _builtins.int
     SPECTATOR_DELAY_FIELD_NUMBER: _builtins.int
     PLAY_SINGLE_ACTIONS_FIELD_NUMBER: _builtins.int
+    HINTS_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """Id of the game, such as `mino_dice`. Required."""
     visibility: Global___Visibility.ValueType
@@ -248,6 +273,11 @@ class TableSettings(_message.Message):
     clock leaves less, and costs the clock what it takes; the person may be quicker, and is then the one
     who played. That the person decided nothing isn't told before the replay. Others may still guess it
     where people take longer than `ai_pace`, and with it that the seat had no choice.
+    """
+    hints: Global___Hints.ValueType
+    """Whether seats get hints in the match: `AnalysisService.Analyze` of what they have to decide. Default:
+    forbidden, as it is for fair play among people. Once the match is over anybody who may see its replay
+    gets analyses, whatever this says.
     """
     @_builtins.property
     def options(self) -> _game_pb2.GameOptions:
@@ -300,10 +330,11 @@ class TableSettings(_message.Message):
         show_search: _builtins.bool = ...,
         spectator_delay: _duration_pb2.Duration | None = ...,
         play_single_actions: _builtins.bool = ...,
+        hints: Global___Hints.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "options", b"options", "spectator_delay", b"spectator_delay", "stand_in", b"stand_in", "time_control", b"time_control"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "game_id", b"game_id", "options", b"options", "play_single_actions", b"play_single_actions", "reveal", b"reveal", "show_search", b"show_search", "spectator_delay", b"spectator_delay", "stand_in", b"stand_in", "time_control", b"time_control", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ai_pace", b"ai_pace", "fill_empty_seats", b"fill_empty_seats", "game_id", b"game_id", "hints", b"hints", "options", b"options", "play_single_actions", b"play_single_actions", "reveal", b"reveal", "show_search", b"show_search", "spectator_delay", b"spectator_delay", "stand_in", b"stand_in", "time_control", b"time_control", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
