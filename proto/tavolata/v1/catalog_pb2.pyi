@@ -412,6 +412,8 @@ class AiPlayerSpec(_message.Message):
     LEVELS_FIELD_NUMBER: _builtins.int
     DEFAULT_LEVEL_FIELD_NUMBER: _builtins.int
     DEFAULT_PLAYER_FIELD_NUMBER: _builtins.int
+    REMOTE_FIELD_NUMBER: _builtins.int
+    PRESENT_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     """Its id, for `AiPlayer.player`."""
     summary: _builtins.str
@@ -420,6 +422,12 @@ class AiPlayerSpec(_message.Message):
     """Its default level."""
     default_player: _builtins.bool
     """It is the server's default player."""
+    remote: _builtins.bool
+    """A program elsewhere plays it, over PlayerService."""
+    present: _builtins.bool
+    """For remote players: it can be asked at present. A seat may be given to one that can't; a built-in player
+    decides for it as long as that lasts.
+    """
     @_builtins.property
     def levels(self) -> _containers.RepeatedCompositeFieldContainer[Global___AiLevelSpec]:
         """Its levels, weakest first."""
@@ -432,10 +440,12 @@ class AiPlayerSpec(_message.Message):
         levels: _abc.Iterable[Global___AiLevelSpec] | None = ...,
         default_level: _builtins.str = ...,
         default_player: _builtins.bool = ...,
+        remote: _builtins.bool = ...,
+        present: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_level", b"default_level", "default_player", b"default_player", "levels", b"levels", "player", b"player", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["default_level", b"default_level", "default_player", b"default_player", "levels", b"levels", "player", b"player", "present", b"present", "remote", b"remote", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

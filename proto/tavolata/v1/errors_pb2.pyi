@@ -195,6 +195,19 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """NOT_FOUND. The match has no decision with this number, or none by this seat. Metadata: `turn`, `allowed`
     (the seats that decided then, or the numbers there are).
     """
+    ERROR_REASON_PLAYERS_CLOSED: _ErrorReason.ValueType  # 200
+    """PERMISSION_DENIED. The server takes no players from other programs: it listens beyond its machine and
+    has been told neither of a token for players nor of identities or certificates. Metadata: `allowed` (what
+    its operator can set).
+    """
+    ERROR_REASON_BAD_PLAYERS_TOKEN: _ErrorReason.ValueType  # 201
+    """UNAUTHENTICATED. The server takes players from those who have its token for players, and the call has
+    none, or another. Metadata: `allowed` (the header to send).
+    """
+    ERROR_REASON_PLAYER_NAME_TAKEN: _ErrorReason.ValueType  # 202
+    """ALREADY_EXISTS. The name of a player is that of a built-in one, or of one that somebody else offers or
+    has offered lately. Metadata: `player`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a request was refused.
@@ -375,6 +388,19 @@ with its token, and nothing with hindsight. Metadata: `table_id`, `allowed` (wha
 ERROR_REASON_DECISION_NOT_FOUND: ErrorReason.ValueType  # 182
 """NOT_FOUND. The match has no decision with this number, or none by this seat. Metadata: `turn`, `allowed`
 (the seats that decided then, or the numbers there are).
+"""
+ERROR_REASON_PLAYERS_CLOSED: ErrorReason.ValueType  # 200
+"""PERMISSION_DENIED. The server takes no players from other programs: it listens beyond its machine and
+has been told neither of a token for players nor of identities or certificates. Metadata: `allowed` (what
+its operator can set).
+"""
+ERROR_REASON_BAD_PLAYERS_TOKEN: ErrorReason.ValueType  # 201
+"""UNAUTHENTICATED. The server takes players from those who have its token for players, and the call has
+none, or another. Metadata: `allowed` (the header to send).
+"""
+ERROR_REASON_PLAYER_NAME_TAKEN: ErrorReason.ValueType  # 202
+"""ALREADY_EXISTS. The name of a player is that of a built-in one, or of one that somebody else offers or
+has offered lately. Metadata: `player`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 

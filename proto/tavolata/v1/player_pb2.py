@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18tavolata/v1/player.proto\x12\x0btavolata.v1\x1a\x1egoogle/protobuf/duration.proto\"T\n\x08\x41iPlayer\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\t\x12)\n\x06limits\x18\x03 \x01(\x0b\x32\x19.tavolata.v1.SearchLimits\"\x83\x01\n\x0cSearchLimits\x12\x17\n\niterations\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\x05nodes\x18\x02 \x01(\x04H\x01\x88\x01\x01\x12-\n\nthink_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_iterationsB\x08\n\x06_nodes\"`\n\x0cSearchEffort\x12\x12\n\niterations\x18\x01 \x01(\x04\x12\r\n\x05nodes\x18\x02 \x01(\x04\x12-\n\nthink_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"]\n\x06\x41iPace\x12(\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06jitter\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Durationb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18tavolata/v1/player.proto\x12\x0btavolata.v1\x1a\x1egoogle/protobuf/duration.proto\"d\n\x08\x41iPlayer\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\t\x12)\n\x06limits\x18\x03 \x01(\x0b\x32\x19.tavolata.v1.SearchLimits\x12\x0e\n\x06remote\x18\x04 \x01(\x08\"\x83\x01\n\x0cSearchLimits\x12\x17\n\niterations\x18\x01 \x01(\x04H\x00\x88\x01\x01\x12\x12\n\x05nodes\x18\x02 \x01(\x04H\x01\x88\x01\x01\x12-\n\nthink_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_iterationsB\x08\n\x06_nodes\"`\n\x0cSearchEffort\x12\x12\n\niterations\x18\x01 \x01(\x04\x12\r\n\x05nodes\x18\x02 \x01(\x04\x12-\n\nthink_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"]\n\x06\x41iPace\x12(\n\x05\x66loor\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06jitter\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Durationb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,11 +33,11 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tavolata.v1.player_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_AIPLAYER']._serialized_start=73
-  _globals['_AIPLAYER']._serialized_end=157
-  _globals['_SEARCHLIMITS']._serialized_start=160
-  _globals['_SEARCHLIMITS']._serialized_end=291
-  _globals['_SEARCHEFFORT']._serialized_start=293
-  _globals['_SEARCHEFFORT']._serialized_end=389
-  _globals['_AIPACE']._serialized_start=391
-  _globals['_AIPACE']._serialized_end=484
+  _globals['_AIPLAYER']._serialized_end=173
+  _globals['_SEARCHLIMITS']._serialized_start=176
+  _globals['_SEARCHLIMITS']._serialized_end=307
+  _globals['_SEARCHEFFORT']._serialized_start=309
+  _globals['_SEARCHEFFORT']._serialized_end=405
+  _globals['_AIPACE']._serialized_start=407
+  _globals['_AIPACE']._serialized_end=500
 # @@protoc_insertion_point(module_scope)

@@ -26,13 +26,19 @@ class AiPlayer(_message.Message):
     PLAYER_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    REMOTE_FIELD_NUMBER: _builtins.int
     player: _builtins.str
-    """Id of the player, such as `ismcts`, `greedy` or `random`; GetGame lists them. Empty: the server's
+    """Id of the player, such as `ismcts`, `greedy` or `random`, or the name of one that a program offers over
+    PlayerService; GetGame lists them. Empty: the server's
     default.
     """
     level: _builtins.str
     """One of the player's levels; GetGame lists them. Empty: the player's default level. A table that is
     read always names player and level.
+    """
+    remote: _builtins.bool
+    """A program elsewhere plays it, over PlayerService. Set by the server; what a request says of it has no
+    effect.
     """
     @_builtins.property
     def limits(self) -> Global___SearchLimits:
@@ -46,10 +52,11 @@ class AiPlayer(_message.Message):
         player: _builtins.str = ...,
         level: _builtins.str = ...,
         limits: Global___SearchLimits | None = ...,
+        remote: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limits", b"limits", "player", b"player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limits", b"limits", "player", b"player", "remote", b"remote"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
