@@ -13,7 +13,7 @@ from tavolata.ai.player import ActionStatistics, Decision, Limits, Observation
 from tavolata.ai.search import Searcher
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.cpu import best_build
-from tavolata.ext.core.game import Game
+from tavolata.ext.core.game import Dealer, Game
 
 THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
 STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are not learned away yet
@@ -74,12 +74,7 @@ class IsmctsPlayer:
     ) -> Decision:
         """Search in any case, and report statistics for every legal action."""
         started = time.perf_counter()
-        searchers = self._searchers(observation, limits, seed, stop)
-        if len(searchers) == 1:
-            searchers[0].search()
-        else:
-            with ThreadPoolExecutor(len(searchers)) as threads:
-                list(threads.map(lambda searcher: searcher.search(), searchers))
+        searchers = self._searched(observation, limits, seed, stop)
         reports = [searcher.report() for searcher in searchers]
         rows = _merged([report[3] for report in reports])
         visits, strategy = (sum(row[key] for row in rows) for key in ("visits", "strategy"))
@@ -92,38 +87,52 @@ class IsmctsPlayer:
             statistics=statistics,
         )
 
-    def _searchers(
+    def _searched(
         self, observation: Observation, limits: Limits, seed: int, stop: Stop
     ) -> list[Searcher]:
+        """Searches that have been run, one a thread."""
         dealer = observation.game.dealer(observation.view_bytes, observation.seat)
-        return [
-            self._loop(
-                observation.game,
-                dealer,
-                observation.seat,
-                observation.legal_actions,
-                share,
-                stop,
-                self.exploration,
-                self.rule_playouts,
-                self.others_by_rule,
-                self.observed_events,
-                self.widening,
-                self.depth,
-                seed + thread * THREAD_SEED,
-            )
-            for thread, share in enumerate(_shares(limits))
+        searchers = [
+            self._searcher(observation, dealer, share, seed + thread * THREAD_SEED, stop)
+            for thread, share in enumerate(shares(limits, limits.threads))
         ]
+        if len(searchers) == 1:
+            searchers[0].search()
+        else:
+            with ThreadPoolExecutor(len(searchers)) as threads:
+                list(threads.map(lambda searcher: searcher.search(), searchers))
+        return searchers
+
+    def _searcher(
+        self, observation: Observation, dealer: Dealer, limits: Limits, seed: int, stop: Stop
+    ) -> Searcher:
+        """One search of the worlds that this dealer deals."""
+        return self._loop(
+            observation.game,
+            dealer,
+            observation.seat,
+            observation.legal_actions,
+            limits,
+            stop,
+            self.exploration,
+            self.rule_playouts,
+            self.others_by_rule,
+            self.observed_events,
+            self.widening,
+            self.depth,
+            seed,
+        )
 
 
-def _shares(limits: Limits) -> list[Limits]:
-    """What each thread may spend: iterations are shared out, and no thread goes without."""
-    if limits.iterations is None or limits.threads == 1:
-        return [limits] * limits.threads
-    threads = min(limits.threads, limits.iterations)
-    least, more = divmod(limits.iterations, threads)
+def shares(limits: Limits, count: int) -> list[Limits]:
+    """What each of ``count`` searches side by side may spend: iterations are shared out, and none
+    goes without, so there may be fewer."""
+    if limits.iterations is None or count == 1:
+        return [limits] * count
+    searches = min(count, limits.iterations)
+    least, more = divmod(limits.iterations, searches)
     return [
-        replace(limits, iterations=least + (thread < more), threads=1) for thread in range(threads)
+        replace(limits, iterations=least + (number < more), threads=1) for number in range(searches)
     ]
 
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 
+from tavolata.ai.baselines import InfosetUctPlayer, PimcPlayer
 from tavolata.ai.basic import GreedyPlayer, RandomPlayer
 from tavolata.ai.flat import FlatPlayer
 from tavolata.ai.ismcts import IsmctsPlayer
+from tavolata.ai.levels import SEPARATOR, at_level
 from tavolata.ai.player import Limits, Player
 
 ENTRY_POINT = "tavolata.players"
@@ -42,6 +44,20 @@ BUILT_IN = (
         "compares actions by playouts, 4,000 of them",
         Limits(iterations=4_000),
         FlatPlayer,
+        ("exploration",),
+    ),
+    PlayerSpec(
+        "pimc",
+        "determinized search: trees of 20 worlds with everything seen, 4,000 iterations together",
+        Limits(iterations=4_000),
+        PimcPlayer,
+        ("exploration", "rule_playouts", "others_by_rule", "widening", "worlds"),
+    ),
+    PlayerSpec(
+        "infoset_uct",
+        "ISMCTS as OpenSpiel has it: UCT over information states, 4,000 iterations",
+        Limits(iterations=4_000),
+        InfosetUctPlayer,
         ("exploration",),
     ),
     PlayerSpec(
@@ -93,7 +109,11 @@ def _from_package(entry: EntryPoint) -> PlayerSpec:
 
 
 def player_spec(name: str) -> PlayerSpec:
-    """The player of this name; UnknownPlayer says which there are."""
+    """The player of this name, PLAYER or PLAYER@LEVEL; UnknownPlayer says which there are, and
+    UnknownLevel which levels."""
+    base, at, level = name.partition(SEPARATOR)
+    if at:
+        return at_level(player_spec(base), level)
     for spec in BUILT_IN:  # first, as a look at all that is installed takes milliseconds
         if spec.name == name:
             return spec

@@ -12,7 +12,7 @@ import pytest
 
 from tavolata.ai.basic import GreedyPlayer, RandomPlayer
 from tavolata.ai.player import Decision, Limits, observe
-from tavolata.ai.players import UnknownPlayer, player_spec, player_specs
+from tavolata.ai.players import BUILT_IN, UnknownPlayer, player_spec, player_specs
 from tavolata.ai.stop import Stop
 from tavolata.ext.registry import GAMES
 from tests.ai.situations import match_at, observations
@@ -20,7 +20,7 @@ from tests.ai.situations import match_at, observations
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "ismcts"])
+@pytest.mark.parametrize("name", [spec.name for spec in BUILT_IN])
 @pytest.mark.parametrize("game_id", list(GAMES))
 def test_every_built_in_player_decides_legally_in_every_game(name: str, game_id: str) -> None:
     for observation in observations(game_id):

@@ -1,0 +1,3 @@
+from tavolata.ai.search import Searcher
+
+class Loop(Searcher): ...

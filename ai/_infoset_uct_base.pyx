@@ -1,0 +1,2 @@
+"""UCT over information states, portable."""
+include "_infoset_uct.pxi"
