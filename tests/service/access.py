@@ -23,11 +23,13 @@ from google.protobuf.message_factory import GetMessageClass
 import tavolata.v1
 from tavolata.v1 import analysis_service_pb2 as analysis
 from tavolata.v1 import catalog_service_pb2 as catalog
+from tavolata.v1 import player_service_pb2 as players
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1 import tournament_service_pb2 as tournaments
 from tavolata.v1.bouillabaisse_pb2 import BouillabaisseAction, BouillabaissePlay
 from tavolata.v1.card_pb2 import Card
 from tavolata.v1.game_pb2 import Action
+from tavolata.v1.remote_player_pb2 import PlayerOffer
 from tavolata.v1.table_pb2 import OpenSeat, TableSettings
 from tests.service.house import CALLER, GREEDY, OPEN, fresh_id
 
@@ -151,6 +153,11 @@ ACCESS: dict[str, tuple[Asks, Build]] = {
     # In play Analyze asks for a seat; of a match that is over, for nothing.
     "AnalysisService.Analyze": (Asks.NO_WRONG_TOKEN, _of_table(analysis.AnalyzeRequest)),
     "AnalysisService.ReviewMatch": (Asks.NO_WRONG_TOKEN, _of_table(analysis.ReviewMatchRequest)),
+    "PlayerService.ListPlayers": (Asks.NOTHING, _alone(players.ListPlayersRequest)),
+    "PlayerService.Serve": (
+        Asks.PERSON,
+        _alone(players.ServeRequest, offer=PlayerOffer(player="zoe", game_ids=["bouillabaisse"])),
+    ),
     "TournamentService.CreateTournament": (
         Asks.PERSON,
         _alone(tournaments.CreateTournamentRequest),
