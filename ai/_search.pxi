@@ -44,23 +44,32 @@ cdef class Loop(Searcher):
 
     cdef void run(self) noexcept nogil:
         cdef double start = now_ms()
-        cdef double sum = 0.0, square = 0.0, own
-        cdef uint64_t until_clock = 64, at_clock = 0
-        cdef uint64_t next_spread = 8
-        cdef double elapsed
+        cdef double sum, square, own
+        cdef uint64_t until_clock = 64, at_start, at_clock
+        cdef uint64_t next_spread, until = self.plan.iterations
+        cdef double elapsed, for_ms = self.pause_ms
         cdef double utility[SEATS_MAX]
         cdef Walk walk
-        cdef bint simultaneous = self.begin()
+        cdef bint simultaneous
+        if self.used == 0:
+            self.begin()
+        sum, square, next_spread = self.sum, self.square, self.next_spread
+        simultaneous = self.mixed
+        at_start = at_clock = self.iterations
+        if self.pause_at and (until == 0 or self.pause_at < until):
+            until = self.pause_at
+        if self.plan.think_ms > 0.0 and (for_ms == 0.0 or self.plan.think_ms - self.elapsed_ms < for_ms):
+            for_ms = max(self.plan.think_ms - self.elapsed_ms, 1e-6)
         while not self.stop.flag:
-            if self.plan.iterations and self.iterations >= self.plan.iterations:
+            if until and self.iterations >= until:
                 break
-            if self.plan.think_ms > 0.0 and self.iterations >= at_clock + until_clock:
+            if for_ms > 0.0 and self.iterations >= at_clock + until_clock:
                 elapsed = now_ms() - start
-                if elapsed >= self.plan.think_ms:
+                if elapsed >= for_ms:
                     break
                 # The clock is read about every quarter of a millisecond.
                 at_clock = self.iterations
-                until_clock = <uint64_t> (0.25 * self.iterations / elapsed) + 1 if elapsed > 0.0 else 64
+                until_clock = <uint64_t> (0.25 * (at_clock - at_start) / elapsed) + 1 if elapsed > 0.0 else 64
             self.dealer.deal(self.state, &self.chance)
             if self.plan.observed:
                 self.walk_apart(&walk, simultaneous)
@@ -77,17 +86,19 @@ cdef class Loop(Searcher):
                 next_spread *= 2
                 sum = sum if sum > 0.0 else 0.0
                 self.spread = sqrt(max(square / self.iterations - (sum / self.iterations) ** 2, 1e-8))
-        self.elapsed_ms = now_ms() - start
+        self.sum, self.square, self.next_spread = sum, square, next_spread
+        self.elapsed_ms = self.elapsed_ms + now_ms() - start
 
-    cdef bint begin(self) noexcept nogil:
-        """Lay the root; returns whether the decision there is one for regret matching."""
+    cdef void begin(self) noexcept nogil:
+        """Lay the root, and find out whether the decision there is one for regret matching."""
         cdef uint32_t seats
         memset(&self.nodes[0], 0, sizeof(Node))
         self.used = 1
         self.spread = 0.1
+        self.next_spread = 8
         self.dealer.deal(self.state, &self.chance)
         seats = self.game.to_act(self.state)
-        return (seats & (seats - 1)) != 0 and not self.plan.others_by_rule
+        self.mixed = (seats & (seats - 1)) != 0 and not self.plan.others_by_rule and not self.plan.even
 
     cdef inline void walk_down(self, Walk* walk, bint simultaneous_root) noexcept nogil:
         """From the root to the first action not tried before, and take it."""
@@ -152,9 +163,20 @@ cdef class Loop(Searcher):
 
         NO_NODE if the tree is full and nothing here was tried.
         """
+        if self.plan.even and seat == self.seat and first == &self.nodes[0].first_child:
+            return self.choose_in_turn(walk, first, seat)
         if self.game.has_bits:
             return self.choose_bits(walk, first, seat)
         return self.choose_listed(walk, first, seat)
+
+    cdef uint32_t choose_in_turn(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
+        """The edge of the root's action whose turn it is."""
+        cdef uint32_t used = self.used
+        cdef uint32_t edge
+        walk.chosen = <int> (self.iterations % self.root_count)
+        edge = self.edge_of(first, seat, self.root[walk.chosen].action)
+        walk.expanded = self.used != used
+        return edge
 
     cdef inline uint32_t choose_bits(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
         cdef uint64_t legal = self.game.legal_bits(self.state, seat)

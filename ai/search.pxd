@@ -39,6 +39,7 @@ cdef struct Plan:            # what a search may use, and how it goes about it
     uint32_t observed        # kinds of events, a bit each: nodes by what the acting seat was told of them;
                              # 0: one tree of actions for all
     int depth                # decisions in the tree; deeper ones are played out
+    bint even                # the root's actions are tried in turn, to be compared with each other
     double widening          # actions tried at a node after n visits: at most 1 + widening x sqrt(n); 0: all at once
 
 
@@ -58,7 +59,12 @@ cdef class Searcher:
     cdef Chance chance
     cdef uint64_t iterations     # done
     cdef double elapsed_ms
+    cdef uint64_t pause_at       # iterations in all after which to pause; 0: don't
+    cdef double pause_ms         # time after which to pause; 0.0: don't
+    cdef double sum, square      # of the seat's utility
+    cdef uint64_t next_spread    # iterations at which the spread is taken again
     cdef double spread           # standard deviation of the seat's utility so far
+    cdef bint mixed              # the root is a decision for regret matching
     cdef InformationSets sets    # with plan.observed: every node but the root
     cdef EventLog log            # with plan.observed: the events of the last decision
     cdef Told told               # with plan.observed: what seats were told in this iteration

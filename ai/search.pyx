@@ -76,7 +76,7 @@ cdef class Searcher:
             raise MemoryError
 
     cdef void run(self) noexcept nogil:
-        """Search until a limit is reached or the stop flag is set."""
+        """Search, or search on, until a limit or a pause is reached or the stop flag is set."""
 
     # -- what each seat has been told ------------------------------------------------------------
 
@@ -121,9 +121,27 @@ cdef class Searcher:
         return self.state[:self.game.state_bytes], keys, [self.log.words[i] for i in range(self.log.used)]
 
     def search(self) -> None:
-        """Run without the GIL."""
+        """Run without the GIL to the end."""
+        self.search_on(0, 0.0)
+
+    def search_on(self, uint64_t iterations, double ms) -> bool:
+        """Run without the GIL until there have been so many iterations in all, or so many
+        milliseconds have passed; 0: to the end. Whether the search is over.
+
+        Where it pauses makes no difference to what it finds.
+        """
+        self.pause_at, self.pause_ms = iterations, ms
         with nogil:
             self.run()
+        if self.plan.iterations and self.iterations >= self.plan.iterations:
+            return True
+        return self.stop.flag != 0 or 0.0 < self.plan.think_ms <= self.elapsed_ms
+
+    def compare(self) -> None:
+        """Try the actions given as legal in turn, and no other that there may be. To be called before
+        the search; the means of the actions can then be compared, as each comes from as many iterations.
+        """
+        self.plan.even = True
 
     def report(self) -> tuple:
         """(iterations, nodes, elapsed ms, per root action a dict of its sums)."""
