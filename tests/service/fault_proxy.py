@@ -411,7 +411,10 @@ def _check_coverage(client: Client, wire: FaultyWire, problems: Problems, whole:
 
 async def _against_own_server(arguments: Any) -> tuple[str, Problems]:
     with tempfile.TemporaryDirectory(prefix="fault-proxy-") as folder:
-        flags = ("--ai-floor", "0", "--ai-jitter", "0", "--tournaments-dir", folder)
+        pace = ("--ai-floor", "0", "--ai-jitter", "0")
+        # All of it comes from one address.
+        unlimited = ("--caller-tables-per-min", "0", "--caller-tables-max", "0")
+        flags = (*pace, *unlimited, "--tournaments-dir", folder)
         async with own_server(*flags) as server:
             return await fault_proxy(
                 server.target,
