@@ -66,7 +66,7 @@ class PimcPlayer(IsmctsPlayer):
             left_ms = limits.think_ms and limits.think_ms - 1000 * (time.perf_counter() - started)
             if left_ms is not None and left_ms <= 0 and searchers:
                 break
-            searcher = self._searcher(
+            searcher = self.searcher(
                 observation,
                 KnownWorld(game, world),
                 self._part(part, left_ms, len(parts) - number),

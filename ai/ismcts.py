@@ -77,8 +77,8 @@ class IsmctsPlayer:
         searchers = self._searched(observation, limits, seed, stop)
         reports = [searcher.report() for searcher in searchers]
         rows = _merged([report[3] for report in reports])
-        visits, strategy = (sum(row[key] for row in rows) for key in ("visits", "strategy"))
-        statistics = tuple(_statistics(row, observation.seat, visits, strategy) for row in rows)
+        statistics = statistics_of(rows, observation.seat)
+        strategy = sum(row["strategy"] for row in rows)
         return Decision(
             action=_choice(statistics, strategy > 0, self.temperature, seed),
             iterations=sum(report[0] for report in reports),
@@ -93,7 +93,7 @@ class IsmctsPlayer:
         """Searches that have been run, one a thread."""
         dealer = observation.game.dealer(observation.view_bytes, observation.seat)
         searchers = [
-            self._searcher(observation, dealer, share, seed + thread * THREAD_SEED, stop)
+            self.searcher(observation, dealer, share, seed + thread * THREAD_SEED, stop)
             for thread, share in enumerate(shares(limits, limits.threads))
         ]
         if len(searchers) == 1:
@@ -103,10 +103,10 @@ class IsmctsPlayer:
                 list(threads.map(lambda searcher: searcher.search(), searchers))
         return searchers
 
-    def _searcher(
+    def searcher(
         self, observation: Observation, dealer: Dealer, limits: Limits, seed: int, stop: Stop
     ) -> Searcher:
-        """One search of the worlds that this dealer deals."""
+        """One search of the worlds that this dealer deals, not begun yet."""
         return self._loop(
             observation.game,
             dealer,
@@ -146,6 +146,12 @@ def _merged(reports: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
             for key in ("utility", "score"):
                 row[key] = [a + b for a, b in zip(row[key], more[key], strict=True)]
     return first
+
+
+def statistics_of(rows: list[dict[str, Any]], seat: int) -> tuple[ActionStatistics, ...]:
+    """Of every action, from the sums that a search of this seat's decision reports."""
+    visits, strategy = (sum(row[key] for row in rows) for key in ("visits", "strategy"))
+    return tuple(_statistics(row, seat, visits, strategy) for row in rows)
 
 
 def _statistics(

@@ -18,7 +18,7 @@ def searcher_of(observation: Observation, limits: Limits, **settings: Any) -> Se
     """A search of one thread as the player makes it."""
     player = IsmctsPlayer(observation.game, **settings)
     dealer = observation.game.dealer(observation.view_bytes, observation.seat)
-    return player._searcher(observation, dealer, limits, 5, Stop())
+    return player.searcher(observation, dealer, limits, 5, Stop())
 
 
 def found(searcher: Searcher) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ def test_a_stopped_search_is_over() -> None:
     stop = Stop()
     dealer = observation.game.dealer(observation.view_bytes, observation.seat)
     player = IsmctsPlayer(observation.game)
-    searcher = player._searcher(observation, dealer, Limits(iterations=10**9), 5, stop)
+    searcher = player.searcher(observation, dealer, Limits(iterations=10**9), 5, stop)
     assert not searcher.search_on(100, 0.0)
     stop.set()
     assert searcher.search_on(200, 0.0)
