@@ -14,6 +14,8 @@ from tavolata.ai.stop import Stop
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
 
+ITERATIONS_MAX, THINK_MS_MAX = 1_000_000_000, 3_600_000
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -32,10 +34,10 @@ class Limits:
     def __post_init__(self) -> None:
         if self.iterations is None and self.think_ms is None:
             raise ValueError("limits need iterations or think_ms, or a turn might never end")
-        if self.iterations is not None and not 1 <= self.iterations <= 1_000_000_000:
-            raise ValueError(f"iterations is {self.iterations}; allowed: 1 to 1000000000")
-        if self.think_ms is not None and not 0 < self.think_ms <= 3_600_000:
-            raise ValueError(f"think_ms is {self.think_ms}; allowed: above 0 to 3600000")
+        if self.iterations is not None and not 1 <= self.iterations <= ITERATIONS_MAX:
+            raise ValueError(f"iterations is {self.iterations}; allowed: 1 to {ITERATIONS_MAX}")
+        if self.think_ms is not None and not 0 < self.think_ms <= THINK_MS_MAX:
+            raise ValueError(f"think_ms is {self.think_ms}; allowed: above 0 to {THINK_MS_MAX}")
         if not 1_000 <= self.nodes <= 100_000_000:
             raise ValueError(f"nodes is {self.nodes}; allowed: 1000 to 100000000")
         if not 1 <= self.threads <= 64:

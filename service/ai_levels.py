@@ -1,25 +1,23 @@
 """The AI players with their levels: what an `AiPlayer` message means.
 
-Every player has the level `standard`, which is the limits it comes with. Players that search also
-have a lighter and a stronger one.
+The levels themselves are in ``ai.levels``; a server may allow less than they have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from google.protobuf.duration_pb2 import Duration
 
+from tavolata.ai.levels import DEFAULT_LEVEL, UnknownLevel, level_names, levels_of
 from tavolata.ai.player import Limits
 from tavolata.ai.players import DEFAULT_PLAYER, PlayerSpec, UnknownPlayer, player_specs
+from tavolata.ext.core.spec import GameSpec
 from tavolata.service.refusals import Refused, invalid_field, of_unknown_player
 from tavolata.service.settings import Settings
 from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
-
-DEFAULT_LEVEL = "standard"
-_SHARES = (("quick", 1, 8), ("standard", 1, 1), ("strong", 8, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +45,6 @@ def searches(spec: PlayerSpec) -> bool:
     return spec.limits.iterations != 1
 
 
-def levels_of(spec: PlayerSpec) -> dict[str, Limits]:
-    """The levels of a player by name, weakest first."""
-    if not searches(spec):
-        return {DEFAULT_LEVEL: spec.limits}
-    return {name: _scaled(spec.limits, times, over) for name, times, over in _SHARES}
-
-
-def _scaled(limits: Limits, times: int, over: int) -> Limits:
-    iterations, think_ms = limits.iterations, limits.think_ms
-    return replace(
-        limits,
-        iterations=None if iterations is None else max(1, iterations * times // over),
-        think_ms=None if think_ms is None else max(1.0, think_ms * times / over),
-    )
-
-
 def within(ceiling: Ceiling, limits: Limits) -> Limits:
     """A level's limits, none of them above what the server allows, its time never open."""
     iterations, think_ms = limits.iterations, limits.think_ms
@@ -81,12 +63,12 @@ def resolve(given: AiPlayer, ceiling: Ceiling, field: str) -> AiPlayer:
     if spec is None:
         raise of_unknown_player(UnknownPlayer(name), level=given.level)
     level = given.level or DEFAULT_LEVEL
-    levels = levels_of(spec)
-    if level not in levels:
+    names = level_names(spec)
+    if level not in names:
         raise Refused(
             ErrorReason.ERROR_REASON_UNKNOWN_PLAYER,
-            f"the player {name!r} has no level {level!r}; it has: {', '.join(levels)}",
-            {"player": name, "level": level, "allowed": list(levels)},
+            str(UnknownLevel(name, level, names)),
+            {"player": name, "level": level, "allowed": list(names)},
         )
     made = AiPlayer(player=name, level=level)
     if given.HasField("limits"):
@@ -119,10 +101,24 @@ def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:
         raise invalid_field(field, "has neither iterations nor think_time", "at least one of them")
 
 
-def limits_of(player: AiPlayer, ceiling: Ceiling) -> Limits:
-    """What a resolved player may spend on a decision; every limit is finite."""
+def seated(
+    player: AiPlayer, spec: PlayerSpec, game: GameSpec, ceiling: Ceiling
+) -> tuple[PlayerSpec, Limits]:
+    """What a resolved player plays with in a game: the player with its level's settings, and what
+    it may spend on a decision; every limit is finite.
+
+    A table that is taken up again may name a level that there was once; it goes on at the default.
+    """
+    levels = levels_of(spec, game)
+    level = levels.get(player.level, levels[DEFAULT_LEVEL])
+    settings = dict(level.settings)
+    made = replace(spec, make=partial(spec.make, **settings)) if settings else spec
+    return made, _limits_of(player, level.limits, ceiling)
+
+
+def _limits_of(player: AiPlayer, of_level: Limits, ceiling: Ceiling) -> Limits:
     if not player.HasField("limits"):
-        return within(ceiling, levels_of(players()[player.player])[player.level])
+        return within(ceiling, of_level)
     given = player.limits
     return Limits(
         iterations=given.iterations if given.HasField("iterations") else None,

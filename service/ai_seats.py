@@ -17,7 +17,7 @@ import structlog
 
 from tavolata.ai.player import Decision, observe
 from tavolata.ai.stop import Stop
-from tavolata.service.ai_levels import Ceiling, limits_of, players
+from tavolata.service.ai_levels import Ceiling, players, seated
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.apply import BY_AI, BY_NOBODY, BY_STAND_IN, ai_body
@@ -214,7 +214,7 @@ class AiSeats:
             if spec is None:
                 log.error("ai.unknown_player", table_id=table.table_id, player=chosen.player)
                 continue
-            limits = limits_of(chosen, self._ceiling)
+            spec, limits = seated(chosen, spec, match.game.spec, self._ceiling)
             try:
                 decision = _checked(
                     await self._thinking.decide(

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import grpc
 
+from tavolata.ai.levels import DEFAULT_LEVEL, levels_of
 from tavolata.ai.player import Limits
 from tavolata.ai.players import DEFAULT_PLAYER
 from tavolata.ext.core import seeds
@@ -155,7 +156,7 @@ def game_message(game_id: str, ceiling: Ceiling = DEFAULT_CEILING) -> pb.Game:
         low_wins=spec.low_wins,
         options=[_option(spec, option, codec) for option in spec.options],
         default_options=codec.options_to(defaults),
-        ai_players=_ai_players(ceiling),
+        ai_players=_ai_players(spec, ceiling),
         puts_single_actions=spec.hides_single_actions,
     )
 
@@ -204,21 +205,22 @@ def _written(value: OptionValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _ai_players(ceiling: Ceiling) -> list[pb.AiPlayerSpec]:
+def _ai_players(game: GameSpec, ceiling: Ceiling) -> list[pb.AiPlayerSpec]:
     return [
         pb.AiPlayerSpec(
             player=player.name,
             summary=player.description,
             levels=[
                 pb.AiLevelSpec(
-                    level=level,
-                    limits=_limits(ai_levels.within(ceiling, limits))
+                    level=name,
+                    limits=_limits(ai_levels.within(ceiling, level.limits))
                     if ai_levels.searches(player)
                     else None,
+                    temperature=level.temperature,
                 )
-                for level, limits in ai_levels.levels_of(player).items()
+                for name, level in levels_of(player, game).items()
             ],
-            default_level=ai_levels.DEFAULT_LEVEL,
+            default_level=DEFAULT_LEVEL,
             default_player=player.name == DEFAULT_PLAYER,
         )
         for player in ai_levels.players().values()

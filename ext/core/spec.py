@@ -98,6 +98,15 @@ class OptionSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Rung:
+    """How well a search plays on purpose at one of the levels: its iterations, and how freely it
+    chooses among the actions that it visited most (0: the first of them)."""
+
+    iterations: int
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHints:
     """How a search plays this game best unless told otherwise, as measured in docs/strength.md.
 
@@ -105,7 +114,9 @@ class SearchHints:
     the rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
     follow the rule of thumb; widening: slow widening of the tree (0: none); observed_events: where
     some don't see every action, the kinds of events (0 to 31) by which a seat tells positions
-    apart. What else happens is averaged over. Empty: everybody sees every action.
+    apart. What else happens is averaged over. Empty: everybody sees every action; levels: the
+    ladder of a searching player, weakest first, a rung for each name in ``ai.levels``. Empty: the
+    one there.
     """
 
     exploration: float = 1.0
@@ -113,6 +124,7 @@ class SearchHints:
     others_by_rule: bool = True
     widening: float = 0.0
     observed_events: tuple[int, ...] = ()
+    levels: tuple[Rung, ...] = ()
 
 
 def _nothing_refused(seat_count: int, options: Options) -> None:

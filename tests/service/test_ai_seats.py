@@ -9,8 +9,10 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
+from tavolata.ai.levels import DEFAULT_LEVEL, levels_of
 from tavolata.ai.player import Decision, Limits
 from tavolata.ai.players import PlayerSpec
+from tavolata.ext.registry import GAMES
 from tavolata.service import ai_levels
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.catalog_service_pb2 import GetGameRequest
@@ -190,15 +192,26 @@ def test_a_limit_that_a_table_leaves_open_is_the_servers() -> None:
     ceiling = ai_levels.Ceiling(iterations=500, nodes=2_000, think_ms=700)
     given = AiPlayer(player="ismcts", limits=SearchLimits(iterations=5))
     player = ai_levels.resolve(given, ceiling, "ai")
-    assert ai_levels.limits_of(player, ceiling) == Limits(iterations=5, think_ms=700, nodes=2_000)
+    spec = ai_levels.players()["ismcts"]
+    _, limits = ai_levels.seated(player, spec, GAMES["bids"], ceiling)
+    assert limits == Limits(iterations=5, think_ms=700, nodes=2_000)
 
 
 def test_the_servers_limits_hold_for_built_in_levels_too() -> None:
     ceiling = ai_levels.Ceiling(iterations=500, nodes=2_000, think_ms=700)
-    for level in ai_levels.levels_of(ai_levels.players()["ismcts"]):
-        player = ai_levels.resolve(AiPlayer(player="ismcts", level=level), ceiling, "ai")
-        limits = ai_levels.limits_of(player, ceiling)
-        assert (limits.iterations, limits.think_ms, limits.nodes) == (500, 700, 2_000)
+    spec = ai_levels.players()["ismcts"]
+    for name, level in levels_of(spec, GAMES["bids"]).items():
+        player = ai_levels.resolve(AiPlayer(player="ismcts", level=name), ceiling, "ai")
+        _, limits = ai_levels.seated(player, spec, GAMES["bids"], ceiling)
+        assert limits.iterations == min(level.limits.iterations or 0, 500)
+        assert (limits.think_ms, limits.nodes) == (700, 2_000)
+
+
+def test_a_table_whose_level_is_there_no_more_goes_on_at_the_default() -> None:
+    spec, ceiling = ai_levels.players()["ismcts"], ai_levels.Ceiling()
+    old, default = (AiPlayer(player="ismcts", level=name) for name in ("quick", DEFAULT_LEVEL))
+    limits = [ai_levels.seated(each, spec, GAMES["bids"], ceiling)[1] for each in (old, default)]
+    assert limits[0] == limits[1]
 
 
 async def test_a_search_at_a_level_of_its_own_spends_no_more_than_the_server_allows(

@@ -453,27 +453,35 @@ Global___AiPlayerSpec: _TypeAlias = AiPlayerSpec  # noqa: Y015
 
 @_typing.final
 class AiLevelSpec(_message.Message):
-    """A level of an AI player."""
+    """A level of an AI player. Names are the same in every game; what they stand for need not be."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     LEVEL_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    TEMPERATURE_FIELD_NUMBER: _builtins.int
     level: _builtins.str
     """Its name, for `AiPlayer.level`."""
+    temperature: _builtins.float
+    """How freely it chooses. 0: the action that its search visited most. Above: actions with at least a
+    tenth of that one's visits are drawn with the chances visits^(1 / temperature).
+    """
     @_builtins.property
     def limits(self) -> _player_pb2.SearchLimits:
-        """What it spends on a decision. Absent: the player doesn't search."""
+        """What it spends on a decision, in iterations first of all: so it plays as well on a slow or busy
+        server. Absent: the player doesn't search.
+        """
 
     def __init__(
         self,
         *,
         level: _builtins.str = ...,
         limits: _player_pb2.SearchLimits | None = ...,
+        temperature: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limits", b"limits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["level", b"level", "limits", b"limits", "temperature", b"temperature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

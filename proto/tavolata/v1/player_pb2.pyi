@@ -33,8 +33,8 @@ class AiPlayer(_message.Message):
     default.
     """
     level: _builtins.str
-    """One of the player's levels; GetGame lists them. Empty: the player's default level. A table that is
-    read always names player and level.
+    """One of the player's levels, such as `beginner`; GetGame lists them. Empty: the player's default level.
+    A table that is read always names player and level.
     """
     remote: _builtins.bool
     """A program elsewhere plays it, over PlayerService. Set by the server; what a request says of it has no
@@ -42,8 +42,8 @@ class AiPlayer(_message.Message):
     """
     @_builtins.property
     def limits(self) -> Global___SearchLimits:
-        """Replaces the level's limits. Absent: those of the level. More than the server allows is refused
-        with INVALID_FIELD.
+        """Replaces the level's limits; how freely it chooses stays the level's. Absent: those of the level.
+        More than the server allows is refused with INVALID_FIELD.
         """
 
     def __init__(
