@@ -2,7 +2,7 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from tavolata.ai.search cimport NO_NODE, PATH_MAX, Node, RootAction, Searcher
+from tavolata.ai.search cimport EVERYWHERE, NO_NODE, PATH_MAX, Node, RootAction, Searcher
 from tavolata.ai.selection cimport ucb
 from tavolata.ext.core.bits cimport lowest, nth, popcount
 from tavolata.ext.core.chance cimport Chance, random_below, random_unit
@@ -45,7 +45,7 @@ cdef class Loop(Searcher):
     cdef void run(self) noexcept nogil:
         cdef double start = now_ms()
         cdef double sum, square, own
-        cdef uint64_t until_clock = 64, at_start, at_clock
+        cdef uint64_t until_clock = 1, at_start, at_clock
         cdef uint64_t next_spread, until = self.plan.iterations
         cdef double elapsed, for_ms = self.pause_ms
         cdef double utility[SEATS_MAX]
@@ -114,7 +114,10 @@ cdef class Loop(Searcher):
                 node = self.choose_together(walk, node, seats, simultaneous_root and walk.length == 0)
             else:
                 seat = lowest(seats)
-                edge = self.choose(walk, &self.nodes[node].first_child, seat)
+                if self.plan.others_by_rule == EVERYWHERE and seat != self.seat:
+                    edge = self.follow_rule(walk, &self.nodes[node].first_child, seat)
+                else:
+                    edge = self.choose(walk, &self.nodes[node].first_child, seat)
                 if edge == NO_NODE:
                     return
                 walk.path[walk.length] = edge
@@ -147,7 +150,12 @@ cdef class Loop(Searcher):
                 if seats & (seats - 1):
                     self.choose_part(walk, first, seat, simultaneous_root and root, choice)
                     continue
-                edge = self.choose(walk, first, seat) if first != NULL else NO_NODE
+                if first == NULL:
+                    edge = NO_NODE
+                elif self.plan.others_by_rule == EVERYWHERE and seat != self.seat:
+                    edge = self.follow_rule(walk, first, seat)
+                else:
+                    edge = self.choose(walk, first, seat)
                 if edge == NO_NODE:
                     return
                 walk.path[walk.length] = edge
@@ -168,6 +176,13 @@ cdef class Loop(Searcher):
         if self.game.has_bits:
             return self.choose_bits(walk, first, seat)
         return self.choose_listed(walk, first, seat)
+
+    cdef uint32_t follow_rule(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
+        """The edge of the rule of thumb's action; NO_NODE if it is not there and there is no room."""
+        cdef uint32_t used = self.used
+        cdef uint32_t edge = self.edge_of(first, seat, self.game.rule(self.state, seat, &self.chance))
+        walk.expanded = self.used != used
+        return edge
 
     cdef uint32_t choose_in_turn(self, Walk* walk, uint32_t* first, int seat) noexcept nogil:
         """The edge of the root's action whose turn it is."""

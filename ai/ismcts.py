@@ -24,8 +24,9 @@ class IsmctsPlayer:
     """Information Set Monte Carlo Tree Search; settings left out are the game's own.
 
     exploration: c of UCB in standard deviations of the seat's utility; rule_playouts: play out by
-    the game's rule of thumb, not at random; others_by_rule: at simultaneous decisions other seats
-    follow the rule of thumb, which knows the hand they were dealt, not statistics that don't;
+    the game's rule of thumb, not at random; others_by_rule: where other seats
+    follow the rule of thumb, which knows the hand they were dealt, not statistics that don't:
+    0 nowhere, 1 at simultaneous decisions, 2 everywhere in the tree;
     per_observer: where actions or chance are hidden from some, a node is what the acting seat can
     tell apart; if not, it is the actions that led there, hidden ones too;
     widening: after n visits of a node at most 1 + widening x sqrt(n) actions are tried there, the
@@ -42,7 +43,7 @@ class IsmctsPlayer:
         *,
         exploration: float | None = None,
         rule_playouts: bool | None = None,
-        others_by_rule: bool | None = None,
+        others_by_rule: int | None = None,
         per_observer: bool = True,
         widening: float | None = None,
         temperature: float = 0.0,
@@ -52,7 +53,10 @@ class IsmctsPlayer:
         hints = game.spec.search
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
-        self.others_by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
+        if others_by_rule not in (None, 0, 1, 2):
+            raise ValueError(f"others_by_rule is {others_by_rule}; allowed: 0, 1, 2")
+        by_rule = hints.others_by_rule if others_by_rule is None else others_by_rule
+        self.others_by_rule = int(by_rule)
         observed = hints.observed_events if per_observer else ()
         self.observed_events = sum(1 << kind for kind in observed)  # kinds of events, a bit each
         self.widening = hints.widening if widening is None else widening

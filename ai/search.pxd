@@ -30,12 +30,17 @@ cdef struct RootAction:      # what is kept of an action of the deciding seat at
     double regret            # regret matching at a simultaneous root
     double strategy          # sum of the strategies played there
 
+cdef enum:               # where other seats follow the rule of thumb
+    NOWHERE = 0
+    WHERE_SIMULTANEOUS = 1
+    EVERYWHERE = 2
+
 cdef struct Plan:            # what a search may use, and how it goes about it
     uint64_t iterations      # 0: no limit
     double think_ms          # 0: no limit
     double exploration       # in standard deviations of the seat's utility
     int policy               # of playouts
-    bint others_by_rule      # at simultaneous decisions other seats follow the rule of thumb
+    int others_by_rule       # where other seats follow the rule of thumb
     uint32_t observed        # kinds of events, a bit each: nodes by what the acting seat was told of them;
                              # 0: one tree of actions for all
     int depth                # decisions in the tree; deeper ones are played out

@@ -15,7 +15,7 @@ class Searcher:
         stop: Stop,
         exploration: float,
         rule_playouts: bool,
-        others_by_rule: bool,
+        others_by_rule: int,
         observed: int,
         widening: float,
         depth: int,

@@ -19,7 +19,7 @@ cdef class Searcher:
     """
 
     def __cinit__(self, Game game, Dealer dealer, int seat, tuple legal, limits, Stop stop,
-                  double exploration, bint rule_playouts, bint others_by_rule, uint32_t observed,
+                  double exploration, bint rule_playouts, int others_by_rule, uint32_t observed,
                   double widening, int depth, seed):
         cdef int i
         self.game = game
