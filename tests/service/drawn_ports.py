@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy
 
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.players import PlayerSpec
@@ -85,7 +85,7 @@ class MemoryStore:
             return Conflict(append.table_id)
         if append.epoch not in (NO_EPOCH, self.work.get(append.table_id, (False, "", 0))[2]):
             return Fenced(append.table_id)
-        self.logs.setdefault(append.table_id, log).append(deepcopy(entry))
+        self.logs.setdefault(append.table_id, log).append(copy(entry))
         if append.summary is not None:
             self._summarize(append.table_id, append.summary)
         return None
@@ -103,7 +103,7 @@ class MemoryStore:
 
     async def load(self, table_id: str, after: int = 0) -> StoredTable | None:
         log = self.logs.get(table_id)
-        return StoredTable(table_id, deepcopy(log[after:])) if log else None
+        return StoredTable(table_id, [copy(entry) for entry in log[after:]]) if log else None
 
     async def last_numbers(self, table_ids: Sequence[str]) -> dict[str, int]:
         return {each: len(self.logs[each]) for each in table_ids if each in self.logs}
