@@ -208,7 +208,7 @@ def test_hindsight_judges_by_the_hands_as_they_were() -> None:
     """Where nobody has a choice any more after this one, there is nothing to estimate for who knows
     all hands."""
     costs = []
-    for seed in range(3):
+    for seed in range(8):
         game = GAMES["bouillabaisse"].make(4)
         match = play_on(Match(game, bytes([seed]) * 32), RandomPlayer())
         for point in points_of(match):
