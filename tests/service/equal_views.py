@@ -39,6 +39,7 @@ PAIRS = 10_000
 PAIRS_A_MATCH = 12  # about
 WATCHED = (4, 8, 16, 10**6)  # decisions before the point that are watched, the last for all
 DELAY_S = 2
+TRIES = 4  # at another match: few exchanges fit what a seat has seen
 SHORT_DECISIONS, SHORT_WATCHED = 24, 3
 
 Pair = tuple[Plan, Course, Course]
@@ -62,7 +63,8 @@ def pairs_of(game: str, seed: int, *, short: bool = False) -> Iterator[Pair]:
                 continue
             to_act = point.match.to_act
             viewer = draws.choice([*to_act, draws.randrange(SPECTATOR, setting[0])])
-            other = exchanged_match(point, viewer, draws)
+            tries = (exchanged_match(point, viewer, draws) for _ in range(TRIES))
+            other = next((match for match in tries if match is not None), None)
             if other is not None:
                 plan = _plan(next(numbers), game, point, viewer, draws)
                 if short:

@@ -94,8 +94,8 @@ async def told_of(world: WireWorld, course: Course, plan: Plan) -> Told:
 class _Stream:
     """A stream that is read to its end."""
 
-    def __init__(self, call: Any, read: asyncio.Event) -> None:
-        self._read_one = read
+    def __init__(self, call: Any, news: asyncio.Event) -> None:
+        self._news = news
         self.messages: list[bytes] = []
         self._call = call
         self._reading = asyncio.create_task(self._read())
@@ -104,7 +104,7 @@ class _Stream:
         with suppress(grpc.aio.AioRpcError):  # the status tells it
             async for message in self._call:
                 self.messages.append(message)
-                self._read_one.set()
+                self._news.set()
 
     async def ended(self) -> tuple[list[bytes], object]:
         """All messages, and how it ended; TimeoutError if it doesn't."""
@@ -242,7 +242,7 @@ class _Witness:
 
         async def read() -> None:
             async for _ in hub.told(watch):
-                self._world.read.set()
+                self._world.news.set()
 
         self._neighbour = asyncio.create_task(read())
         for name, token in (("viewer", self._token), ("spectator", None)):
@@ -255,7 +255,7 @@ class _Witness:
             path, pb.PlayStreamRequest.SerializeToString
         )
         self._plays = stream()
-        self._streams["PlayStream"] = _Stream(self._plays, self._world.read)
+        self._streams["PlayStream"] = _Stream(self._plays, self._world.news)
         attach = AttachSeat(
             handle=HANDLE, table_id=self._table_id, token=self._token or "", after_event=0
         )
@@ -266,7 +266,7 @@ class _Witness:
     def _begin(self, rpc: str, request: Message, token: str | None) -> _Stream:
         path = f"/tavolata.v1.TableService/{rpc}"
         stream: Any = self._world.channel.unary_stream(path, type(request).SerializeToString)
-        return _Stream(stream(request, metadata=bearer(token)), self._world.read)
+        return _Stream(stream(request, metadata=bearer(token)), self._world.news)
 
     def _result_count(self) -> int:
         """Results of actions that the play stream has brought."""

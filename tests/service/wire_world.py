@@ -71,10 +71,11 @@ def dealing(course: Course) -> Iterator[None]:
 
 
 class StepClock:
-    """A clock that stands still until it is moved on."""
+    """A clock that stands still until it is moved on. fell_asleep: set whenever somebody does."""
 
-    def __init__(self) -> None:
+    def __init__(self, fell_asleep: asyncio.Event) -> None:
         self.us = EPOCH_US
+        self._fell_asleep = fell_asleep
         self._sleeping: list[tuple[int, asyncio.Future[None]]] = []
 
     def now_us(self) -> int:
@@ -89,7 +90,13 @@ class StepClock:
             return
         until: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._sleeping.append((self.us + round(seconds * 1e6), until))
+        self._fell_asleep.set()
         await until
+
+    @property
+    def sleepers(self) -> int:
+        """How many sleep."""
+        return sum(not until.done() for _, until in self._sleeping)
 
     def move(self, us: int) -> None:
         """Let so much time pass, and wake whoever has slept enough."""
@@ -135,8 +142,8 @@ class WireWorld:
     channel: grpc.aio.Channel
 
     def __init__(self) -> None:
-        self.clock, self.entropy = StepClock(), KnownEntropy(0)
-        self.read = asyncio.Event()  # set with every message of a stream
+        self.news = asyncio.Event()  # set with every message of a stream
+        self.clock, self.entropy = StepClock(self.news), KnownEntropy(0)
 
     async def open(self) -> None:
         """Begin to serve."""
@@ -182,24 +189,30 @@ class WireWorld:
         await self.core.sweep()
 
     async def told_all(self) -> None:
-        """Return when every watch has told all that there is by now."""
+        """Return when every watch has told all that there is by now, and those which wait for the
+        clock are asleep."""
         hub = self.core.hub
 
         def owes(watch: Watch) -> bool:
-            if watch.over:
-                return False
             unsettled = watch.table.in_flight is not None or watch.begin_with_snapshot
             return unsettled or watch.sent < hub._shown(watch).durable_events
 
-        await self.until(lambda: not any(owes(watch) for watch in hub._watches))
+        def told() -> bool:
+            watches = [watch for watch in hub._watches if not watch.over]
+            if any(owes(watch) for watch in watches):
+                return False
+            waiting = sum(hub.pause_s(watch) is not None for watch in watches)
+            return waiting <= self.clock.sleepers
+
+        await self.until(told)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Return when this holds, looked at whenever something has been read; TimeoutError if it
-        doesn't come to that."""
+        """Return when this holds, looked at with all news; TimeoutError if it doesn't come to
+        that."""
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
-                self.read.clear()
-                await self.read.wait()
+                self.news.clear()
+                await self.news.wait()
 
     def in_time(self, work: Awaitable[object]) -> Awaitable[object]:
         """The same, with a TimeoutError if it takes too long."""
