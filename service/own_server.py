@@ -30,8 +30,12 @@ class OwnServer:
 
 
 @asynccontextmanager
-async def own_server(*flags: str, core: int | None = None) -> AsyncIterator[OwnServer]:
+async def own_server(
+    *flags: str, core: int | None = None, apart: bool = False
+) -> AsyncIterator[OwnServer]:
     """A running service, with more flags for `serve` and on one core if that is asked for.
+
+    apart: what a terminal tells this process, such as Ctrl-C, doesn't reach the service.
 
     Raises ServerFailed with the end of its log.
     """
@@ -45,6 +49,7 @@ async def own_server(*flags: str, core: int | None = None) -> AsyncIterator[OwnS
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=err,
+                start_new_session=apart,
                 preexec_fn=None if core is None else partial(os.sched_setaffinity, 0, {core}),
             )
         try:

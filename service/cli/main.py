@@ -16,6 +16,7 @@ from tavolata.service.cli import (
     bench,
     demo,
     doctor,
+    loadtest,
     match,
     migrate,
     play,
@@ -57,6 +58,7 @@ app.command("replay")(replay.replay)
 app.command("verify")(verify.verify)
 app.command("match")(match.match)
 app.command("bench")(bench.bench)
+app.command("loadtest")(loadtest.loadtest)
 app.command("serve", cls=SettingsCommand)(serve.serve)
 app.command("doctor", cls=SettingsCommand)(doctor.doctor)
 app.command("migrate")(migrate.migrate)

@@ -73,12 +73,13 @@ def html(summary: Summary, title: str) -> str:
         count=words.count,
         played=words.played,
         formats=words.FORMATS,
-        style=Markup(_style()),  # noqa: S704 # our own text, nothing of the summary
+        style=Markup(style()),  # noqa: S704 # our own text, nothing of the summary
         figure=figure,
     )
 
 
-def _style() -> str:
+def style() -> str:
+    """The style sheet of a page for light and dark paper, with the colours of the plots."""
     light, dark = ink.variables(dark=False), ink.variables(dark=True)
     scheme = f":root {{ color-scheme: light dark; {light} }}\n"
     return f"{scheme}@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}{_LAYOUT}"

@@ -1,0 +1,1 @@
+"""A load on a server: people who play, watch and lose their connections, and what came of it."""
