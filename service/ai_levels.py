@@ -62,8 +62,9 @@ def resolve(given: AiPlayer, ceiling: Ceiling, field: str) -> AiPlayer:
     spec = players().get(name)
     if spec is None:
         raise of_unknown_player(UnknownPlayer(name), level=given.level)
-    level = given.level or DEFAULT_LEVEL
     names = level_names(spec)
+    # Limits alone ask for the best within them.
+    level = given.level or (names[-1] if given.HasField("limits") else DEFAULT_LEVEL)
     if level not in names:
         raise Refused(
             ErrorReason.ERROR_REASON_UNKNOWN_PLAYER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import atan, cos, pi, sin, sqrt
 from statistics import fmean, stdev
 
 from tavolata.ai.arena.duplicate import MatchResult, SeatResult
@@ -65,6 +65,21 @@ def student(degrees: int) -> float:
         + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
         + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
     )
+
+
+def two_sided(t: float, degrees: int) -> float:
+    """The chance that Student's t is at least so far from 0, exactly (Abramowitz and Stegun
+    26.7.3, 26.7.4)."""
+    angle = atan(abs(t) / sqrt(degrees))
+    cosine = cos(angle)
+    term = total = 1.0 if degrees % 2 == 0 else cosine
+    for k in range(2 if degrees % 2 == 0 else 3, degrees, 2):
+        term *= (k - 1) / k * cosine**2
+        total += term
+    if degrees % 2 == 0:
+        return max(0.0, 1 - sin(angle) * total)
+    inside = angle + (sin(angle) * total if degrees > 1 else 0.0)
+    return max(0.0, 1 - 2 * inside / pi)
 
 
 def interval(values: Sequence[float]) -> Interval:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tavolata.ext.bids.face import BidsFace
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, Rung, SearchHints, options_of
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -16,6 +16,9 @@ def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
     return game
 
 
+# As measured in docs/strength.md.
+LEVELS = (Rung(4, 1.0), Rung(12, 1.0), Rung(16, 0.5), Rung(24), Rung(80), Rung(1500))
+
 SPEC = GameSpec(
     id="bids",
     name="Bids",
@@ -25,7 +28,7 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("bids"),
     build=build,
-    search=SearchHints(rule_playouts=True),
+    search=SearchHints(rule_playouts=True, levels=LEVELS),
     summary=(
         "Bid number cards in the open for the black point card in the middle; equal bids burn "
         "the trick, and the most points win."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tavolata.ext.bouillabaisse.face import BouillabaisseFace
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, options_of
+from tavolata.ext.core.spec import GameSpec, Options, Rung, SearchHints, options_of
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -16,6 +16,9 @@ def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
     return game
 
 
+# As measured in docs/strength.md.
+LEVELS = (Rung(4, 1.0), Rung(12, 1.0), Rung(24, 0.7), Rung(40, 0.2), Rung(200), Rung(5000))
+
 SPEC = GameSpec(
     id="bouillabaisse",
     name="La bouillabaisse",
@@ -25,6 +28,7 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("bouillabaisse"),
     build=build,
+    search=SearchHints(levels=LEVELS),
     low_wins=True,
     summary=(
         "A trick-taking game of six rounds with six different aims: in all but the last, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tavolata.ext.cafe_international.face import CafeFace
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, Rung, SearchHints, options_of
 
 
 def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
@@ -16,6 +16,9 @@ def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
     return game
 
 
+# As measured in docs/strength.md.
+LEVELS = (Rung(4, 2.0), Rung(20, 1.0), Rung(32, 0.5), Rung(40), Rung(150), Rung(1000))
+
 SPEC = GameSpec(
     id="cafe_international",
     name="Café International",
@@ -25,7 +28,7 @@ SPEC = GameSpec(
     rules_version="3",
     options=options_of("cafe_international"),
     build=build,
-    search=SearchHints(rule_playouts=True, widening=1.0),
+    search=SearchHints(rule_playouts=True, widening=1.0, levels=LEVELS),
     summary=(
         "A tile-laying game: seat women and men of twelve nations at their tables, never "
         "out of balance and never alone."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Game
-from tavolata.ext.core.spec import GameSpec, Options, SearchHints, options_of
+from tavolata.ext.core.spec import GameSpec, Options, Rung, SearchHints, options_of
 from tavolata.ext.mister_bill.face import MisterBillFace
 
 # What seats do, as each is told of it: waiter_played, declined, gave. To keep apart what they draw,
@@ -20,6 +20,9 @@ def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
     return game
 
 
+# As measured in docs/strength.md.
+LEVELS = (Rung(4, 1.0), Rung(12, 2.0), Rung(20, 1.0), Rung(32), Rung(150), Rung(1500))
+
 SPEC = GameSpec(
     id="mister_bill",
     name="Mister Bill",
@@ -29,7 +32,7 @@ SPEC = GameSpec(
     rules_version="1",
     options=options_of("mister_bill"),
     build=build,
-    search=SearchHints(observed_events=OBSERVED_EVENTS),
+    search=SearchHints(observed_events=OBSERVED_EVENTS, levels=LEVELS),
     hides_single_actions=True,  # MB-10
     summary=(
         "An Old-Maid game with waiters: lay down pairs, let waiters move cards between hands, and "

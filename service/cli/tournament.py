@@ -212,6 +212,31 @@ def meetings(folder: Folder) -> None:
 
 
 @app.command()
+def pairs(folder: Folder) -> None:
+    """Who met whom at tables of their own, compared deal by deal: Elo and utility with 95 %
+    intervals, as a table in Markdown.
+    """
+    from tavolata.ai.arena.tournament.comparison_text import markdown
+    from tavolata.ai.arena.tournament.comparisons import comparisons
+    from tavolata.ai.arena.tournament.course import courses
+
+    with _reading(folder) as tournament:
+        found, _ = courses(tournament.specification, tournament.store.of_block)
+        met = [
+            (each.first, each.second)
+            for course in found
+            for each in course.encounters
+            if each.second is not None
+        ]
+        rows = comparisons(
+            tournament.field,
+            tournament.store.outcomes(records=False),
+            list(dict.fromkeys(met)),
+        )
+        typer.echo(markdown(tournament.specification.title, rows), nl=False)
+
+
+@app.command()
 def export(
     folder: Place,
     to: Annotated[Path, typer.Argument(metavar="TO", help="A JSON file, or a folder to fill.")],

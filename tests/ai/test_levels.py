@@ -102,10 +102,7 @@ def test_every_game_has_every_level_from_weak_to_strong(game_id: str) -> None:
     assert len(NAMES) >= 6
     for weaker, stronger in pairwise(levels.values()):
         assert (weaker.limits.iterations or 0) < (stronger.limits.iterations or 0)
-        assert weaker.temperature >= stronger.temperature
     assert levels["master"].temperature == 0
-    # Who gives limits and names no level wants no errors.
-    assert levels[DEFAULT_LEVEL].temperature == 0
 
 
 @pytest.mark.parametrize("game_id", list(GAMES))

@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
-from tavolata.ai.levels import DEFAULT_LEVEL, levels_of
+from tavolata.ai.levels import DEFAULT_LEVEL, NAMES, levels_of
 from tavolata.ai.player import Decision, Limits
 from tavolata.ai.players import PlayerSpec
 from tavolata.ext.registry import GAMES
@@ -193,6 +193,7 @@ def test_a_limit_that_a_table_leaves_open_is_the_servers() -> None:
     given = AiPlayer(player="ismcts", limits=SearchLimits(iterations=5))
     player = ai_levels.resolve(given, ceiling, "ai")
     spec = ai_levels.players()["ismcts"]
+    assert player.level == NAMES[-1]
     _, limits = ai_levels.seated(player, spec, GAMES["bids"], ceiling)
     assert limits == Limits(iterations=5, think_ms=700, nodes=2_000)
 

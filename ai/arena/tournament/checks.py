@@ -12,6 +12,7 @@ from tavolata.ai.arena.tournament import keys, ranges
 from tavolata.ai.arena.tournament.model import Contest
 from tavolata.ai.arena.tournament.problems import Problem, SpecificationError, given_text
 from tavolata.ai.arena.tournament.tables import NoDesign, tables
+from tavolata.ai.levels import SEPARATOR, UnknownLevel
 from tavolata.ai.player import Limits
 from tavolata.ai.players import PlayerSpec, UnknownPlayer, player_spec, player_specs
 from tavolata.ext.core.errors import SeatCountError, SettingError
@@ -101,6 +102,10 @@ def _entrants(read: keys.Tournament, report: _Report) -> dict[str, Entrant]:
         except UnknownPlayer:
             report.add(f"{path}.player", given_text(given.player), ", ".join(player_specs()))
             continue
+        except UnknownLevel as unknown:
+            allowed = ", ".join(f"{unknown.player}@{level}" for level in unknown.levels)
+            report.add(f"{path}.player", given_text(given.player), allowed)
+            continue
         for entrant in _expanded(path, given, spec, read.limits, report):
             if entrant.label in found:
                 allowed = "a label of its own for every entrant"
@@ -145,11 +150,12 @@ def _expanded(
 
 
 def _limits(values: dict[str, ranges.Value], spec: PlayerSpec, common: keys.Limits) -> Limits:
-    """The entrant's own limits, else the file's, else the player's; nodes and threads each."""
+    """The entrant's own limits, else the file's, else the player's; nodes and threads each. A
+    player at a level has its limits from there."""
     ends = ("iterations", "think_ms")
     sources: list[Callable[[str], Any]] = [
         values.get,
-        lambda name: getattr(common, name),
+        lambda name: None if SEPARATOR in spec.name else getattr(common, name),
         lambda name: getattr(spec.limits, name),
     ]
     source = next(each for each in sources if any(each(name) is not None for name in ends))

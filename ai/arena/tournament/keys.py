@@ -166,6 +166,14 @@ class Gauntlet(Format):
     )
 
 
+class Ladder(Format):
+    """Every entrant meets the next one of the file, two by two as in a round robin."""
+
+    kind: Literal["ladder"] = Field(
+        description="Format: every entrant against the next one, the later of the two first."
+    )
+
+
 class Swiss(Format):
     """Rounds between entrants with like scores, two by two; no pairing twice if avoidable."""
 
@@ -215,7 +223,7 @@ class Mixed(Format):
     )
 
 
-AnyFormat = RoundRobin | Gauntlet | Swiss | KnockOut | Mixed
+AnyFormat = RoundRobin | Gauntlet | Ladder | Swiss | KnockOut | Mixed
 
 
 class Stop(Keys):

@@ -42,11 +42,11 @@ def given_text(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def problems_of(error: ValidationError) -> list[Problem]:
-    """The problems that pydantic found, one a key."""
+def problems_of(error: ValidationError, whole: type[Keys] = Tournament) -> list[Problem]:
+    """The problems that pydantic found, one a key. whole: what was read."""
     found: dict[str, Problem] = {}
     for row in error.errors(include_url=False):
-        path, table, field = _place(row["loc"])
+        path, table, field = _place(row["loc"], whole)
         detail = row.get("ctx", {})
         given = given_text(row["input"])
         if row["type"] == "extra_forbidden":
@@ -64,12 +64,12 @@ def problems_of(error: ValidationError) -> list[Problem]:
     return list(found.values())
 
 
-def _place(loc: Sequence[str | int]) -> tuple[str, type[Keys], FieldInfo | None]:
+def _place(loc: Sequence[str | int], whole: type[Keys]) -> tuple[str, type[Keys], FieldInfo | None]:
     """The path of a place in the file, the table it is in, and the key there if it is known."""
     path = ""
-    table: type[Keys] = Tournament
+    table: type[Keys] = whole
     field: FieldInfo | None = None
-    models: tuple[type[Keys], ...] = (Tournament,)
+    models: tuple[type[Keys], ...] = (whole,)
     discriminator, named = "", False
     for part in loc:
         if isinstance(part, int):

@@ -23,6 +23,7 @@ from tavolata.ai.arena.tournament.summary import (
     Summary,
 )
 from tavolata.ai.arena.tournament.table import Floats, Ints, SeatTable, gather
+from tavolata.ai.player import ITERATIONS_MAX
 from tavolata.ext.registry import game_spec
 
 QUICK_REPLICATES = 200
@@ -64,8 +65,9 @@ def standings(field: Field, outcomes: Iterable[MatchOutcome]) -> tuple[Standing,
 def entrant_text(entrant: Entrant) -> EntrantText:
     """An entrant in words."""
     limits = entrant.limits
+    own = limits.iterations in (None, ITERATIONS_MAX)  # none, or those of its level
     words = [
-        f"{limits.iterations:,} iterations" if limits.iterations is not None else "",
+        "" if own else f"{limits.iterations:,} iterations",
         f"{limits.think_ms:g} ms" if limits.think_ms is not None else "",
         f"{limits.threads} threads" if limits.threads != 1 else "",
     ]

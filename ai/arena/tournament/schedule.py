@@ -18,7 +18,7 @@ from tavolata.ai.arena.tournament import keys
 from tavolata.ai.arena.tournament.formats import Format, Met, Seats
 from tavolata.ai.arena.tournament.formats.knock_out import KnockOut
 from tavolata.ai.arena.tournament.formats.mixed import mixed
-from tavolata.ai.arena.tournament.formats.round_robin import gauntlet, round_robin
+from tavolata.ai.arena.tournament.formats.round_robin import gauntlet, ladder, round_robin
 from tavolata.ai.arena.tournament.formats.swiss import Swiss
 from tavolata.ai.arena.tournament.meeting import Meeting
 from tavolata.ai.arena.tournament.model import FaultKind, MatchOutcome, MatchPlan
@@ -282,6 +282,8 @@ def format_for(given: keys.AnyFormat, labels: tuple[str, ...], seats: int) -> Fo
         return round_robin(labels, seating)
     if isinstance(given, keys.Gauntlet):
         return gauntlet(labels, given.challengers, seating)
+    if isinstance(given, keys.Ladder):
+        return ladder(labels, seating)
     if isinstance(given, keys.Swiss):
         return Swiss(seating, labels, given.rounds)
     if isinstance(given, keys.KnockOut):

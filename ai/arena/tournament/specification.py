@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -24,11 +24,14 @@ from tavolata.ai.arena.tournament.problems import (
 )
 from tavolata.ai.arena.tournament.schedule import TournamentSchedule, format_for
 from tavolata.ai.arena.tournament.stopping import stopping_rule
+from tavolata.ai.levels import SEPARATOR, levels_of
+from tavolata.ai.players import player_spec
 from tavolata.ext.registry import game_spec
 
 __all__ = ["Problem", "Specification", "SpecificationError", "load"]
 
 BYTES_MAX = 1 << 20
+AnyKeys = TypeVar("AnyKeys", bound=keys.Keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Specification:
                     "limits": asdict(entrant.limits),
                     "settings": dict(entrant.settings),
                 }
+                | self._rungs(entrant.player)
                 for label, entrant in self.field.entrants.items()
             },
             "order": {
@@ -85,6 +89,15 @@ class Specification:
             "stop": self.stop.model_dump(mode="json"),
             "faults": asdict(self.policy),
         }
+
+    def _rungs(self, player: str) -> dict[str, Any]:
+        """What a player at a level, PLAYER@LEVEL, plays at in each game."""
+        name, at, level = player.partition(SEPARATOR)
+        if not at:
+            return {}
+        games = dict.fromkeys(contest.game for contest in self.field.contests)
+        found = {game: levels_of(player_spec(name), game_spec(game))[level] for game in games}
+        return {"level": {game: asdict(each) for game, each in found.items()}}
 
     def digest(self) -> str:
         """SHA-256 of ``normalised()``, hexadecimal: equal for files that give equal results,
@@ -125,19 +138,25 @@ def load(source: Path | str) -> Specification:
     SpecificationError names every key that is wrong and what is allowed there; OSError when there
     is no such file.
     """
-    text = _read(source) if isinstance(source, Path) else source
+    text = read_text(source) if isinstance(source, Path) else source
+    read = validated(text, keys.Tournament)
+    return _specification(check(read), read, text)
+
+
+def validated(text: str, whole: type[AnyKeys]) -> AnyKeys:
+    """A text of TOML as the tables of ``whole``; SpecificationError as in ``load``."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SpecificationError([Problem("the file", "no TOML", f"TOML 1.0; {error}")]) from None
     try:
-        read = keys.Tournament.model_validate(data)
+        return whole.model_validate(data)
     except ValidationError as error:
-        raise SpecificationError(problems_of(error)) from None
-    return _specification(check(read), read, text)
+        raise SpecificationError(problems_of(error, whole)) from None
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """What is in a file, if it can be a specification: text in UTF-8 that is not too long."""
     with path.open("rb") as file:
         content = file.read(BYTES_MAX + 1)
     if len(content) > BYTES_MAX:

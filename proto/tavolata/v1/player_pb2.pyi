@@ -33,8 +33,8 @@ class AiPlayer(_message.Message):
     default.
     """
     level: _builtins.str
-    """One of the player's levels, such as `beginner`; GetGame lists them. Empty: the player's default level.
-    A table that is read always names player and level.
+    """One of the player's levels, such as `beginner`; GetGame lists them. Empty: the player's default level,
+    or its strongest if `limits` are set. A table that is read always names player and level.
     """
     remote: _builtins.bool
     """A program elsewhere plays it, over PlayerService. Set by the server; what a request says of it has no

@@ -81,6 +81,7 @@ def verdict(word: str | None) -> str:
 FORMATS = {
     "round_robin": "Everybody against everybody",
     "gauntlet": "Challengers against all the others",
+    "ladder": "Everybody against the next one",
     "swiss": "Swiss rounds",
     "knock_out": "Knock-out",
     "mixed": "Mixed tables",

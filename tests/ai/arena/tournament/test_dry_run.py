@@ -30,6 +30,7 @@ from tests.ai.arena.tournament.made_up import outcome, play_all
 FORMATS = {
     "round_robin": 'kind = "round_robin"',
     "gauntlet": 'kind = "gauntlet"\nchallengers = ["greedy", "random 1"]',
+    "ladder": 'kind = "ladder"',
     "swiss": 'kind = "swiss"\nrounds = 3',
     "knock_out": 'kind = "knock_out"\nthird_place = true',
     "mixed": 'kind = "mixed"\ntables = "all"\nrotations = 3',

@@ -16,7 +16,7 @@ from tavolata.ai.arena.tournament import schedule as schedule_module
 from tavolata.ai.arena.tournament.formats import Format, Seats
 from tavolata.ai.arena.tournament.formats.knock_out import KnockOut
 from tavolata.ai.arena.tournament.formats.mixed import mixed
-from tavolata.ai.arena.tournament.formats.round_robin import gauntlet, round_robin
+from tavolata.ai.arena.tournament.formats.round_robin import gauntlet, ladder, round_robin
 from tavolata.ai.arena.tournament.formats.swiss import Swiss
 from tavolata.ai.arena.tournament.model import Fault, FaultKind, MatchOutcome, MatchPlan
 from tavolata.ai.arena.tournament.policy import FaultPolicy, OnSlow
@@ -70,6 +70,14 @@ def test_in_a_gauntlet_challengers_meet_the_others_only() -> None:
     assert {frozenset(plan.labels) for plan in plans} == {
         frozenset((one, other)) for one in "bd" for other in "ace"
     }
+
+
+def test_on_a_ladder_each_meets_the_next_one_which_is_first() -> None:
+    schedule = made(ladder(LABELS, Seats(4)))
+    done = play_all(schedule, level)
+    pairs = [(pair.first, pair.second) for pair in schedule.pair_verdicts(done)]
+    assert pairs == [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d")]
+    assert len(done) == 4 * 6 * 2
 
 
 @pytest.mark.parametrize("rotations", [None, 1, 2, 3])

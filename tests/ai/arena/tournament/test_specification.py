@@ -202,7 +202,7 @@ def test_the_order_of_entrants_is_their_seeding_and_changes_the_digest() -> None
         ("[[games]]", "[[games]]\nplayers = 4", "games[0].players", "game, seats, name, options"),
         ("[[games]]", "limits.depth = 1\n[[games]]", "limits.depth", "iterations, think_ms"),
         ("[[games]]", "faults.kind = 1\n[[games]]", "faults.kind", "on_fault, on_slow"),
-        ('kind = "round_robin"', "", "format.kind", '"round_robin", "gauntlet", "swiss"'),
+        ('kind = "round_robin"', "", "format.kind", '"round_robin", "gauntlet", "ladder", "swiss"'),
         ('rule = "count"', "", "stop.rule", '"count", "sprt", "width"'),
         ("deals = 10", "", "stop.deals", "is missing; allowed: an integer from 1 to 10000000"),
         ('player = "random"', "", "entrants[1].player", "is missing; allowed: the name of a"),
@@ -238,7 +238,7 @@ def test_the_order_of_entrants_is_their_seeding_and_changes_the_digest() -> None
         ("[[games]]", "limits.think_ms = 0\n[[games]]", "limits.think_ms", "above 0 to 3600000"),
         ("[[games]]", "limits.nodes = 10\n[[games]]", "limits.nodes", "from 1000 to 100000000"),
         ("[[games]]", "limits.threads = 65\n[[games]]", "limits.threads", "from 1 to 64"),
-        ('"random"', '"clairvoyant"', "entrants[1].player", "random, greedy, flat, ismcts"),
+        ('"random"', '"clairvoyant"', "entrants[1].player", "random, greedy, flat, "),
         ('"random"', '"random"\nlabel = "greedy"', "entrants[1].label", "a label of its own"),
         ('"random"', '"random"\nlabel = ""', "entrants[1].label", "1 to 60 printable characters"),
         ('"random"', '"random"\nlabel = "a\\nb"', "entrants[1].label", "1 to 60 printable"),
@@ -278,7 +278,7 @@ def test_the_order_of_entrants_is_their_seeding_and_changes_the_digest() -> None
             '"random"', '"ismcts"\nsettings = { exploration = nan }',
             "entrants[1].settings.exploration", "a number, true or false",
         ),
-        ('"round_robin"', '"ladder"', "format.kind", 'is "ladder"; allowed: "round_robin"'),
+        ('"round_robin"', '"league"', "format.kind", 'is "league"; allowed: "round_robin"'),
         ('"round_robin"', '"round_robin"\nrotations = 0', "format.rotations", '"all", or an int'),
         ('"round_robin"', '"round_robin"\nrotations = "few"', "format.rotations", '"all"'),
         ('"round_robin"', '"swiss"\nrounds = 2', "format.rounds", "1 to 1 with 2 entrants"),
@@ -380,7 +380,7 @@ EXAMPLES = sorted((ROOT / "examples" / "tournaments").glob("*.toml"))
 
 def test_there_is_an_example_of_every_format_and_every_rule() -> None:
     read = [tomllib.loads(path.read_text()) for path in EXAMPLES]
-    formats = {"round_robin", "gauntlet", "swiss", "knock_out", "mixed"}
+    formats = {"round_robin", "gauntlet", "ladder", "swiss", "knock_out", "mixed"}
     assert {each["format"]["kind"] for each in read} == formats
     assert {each["stop"]["rule"] for each in read} == {"count", "sprt", "width"}
 
