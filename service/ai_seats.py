@@ -18,6 +18,7 @@ import structlog
 from tavolata.ai.player import Decision, observe
 from tavolata.ai.stop import Stop
 from tavolata.service.ai_levels import Ceiling, players, seated
+from tavolata.service.players.asking import Case, RemotePlayers
 from tavolata.service.ports import Clock, Entropy
 from tavolata.service.refusals import Refused
 from tavolata.service.tables.apply import BY_AI, BY_NOBODY, BY_STAND_IN, ai_body
@@ -34,6 +35,7 @@ from tavolata.v1.player_pb2 import AiPlayer
 log = structlog.get_logger(__name__)
 # Takes the place of a player that raised an error, so that the match goes on.
 FALLBACK = AiPlayer(player="random", level="standard")
+REMOTE = "remote"  # for all remote players, to who measures
 EFFORT_MAX = 10**12  # iterations, nodes, milliseconds: more is none
 
 
@@ -49,6 +51,17 @@ class _Thought:
     task: asyncio.Task[None]
     playing: bool = False
     single: int | None = None  # the action of a person who has no other
+    vain: bool = False  # nothing came of it, as another server acts for the match
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A decision, who made it, and the body of its entry. remote: a remote player has answered."""
+
+    action: int
+    maker: int
+    body: dict[str, object] | None = None
+    remote: bool = False
 
 
 @dataclass(slots=True)
@@ -71,7 +84,10 @@ class AiSeats:
         work: Work,
         telemetry: Telemetry = SILENCE,
         makers: Makers | None = None,
+        remote: RemotePlayers | None = None,
     ) -> None:
+        """remote: the players that programs elsewhere offer; nobody does if it is None."""
+        self._remote = remote
         self._playing = playing
         self._makers = makers or Makers(clock, Allowance())
         self._telemetry = telemetry
@@ -100,23 +116,27 @@ class AiSeats:
             return
         held = self._work.holds(table.table_id) is not None
         due: tuple[int, ...] = ()
-        if table.state == PLAYING and held:
-            due = tuple(
-                n
-                for n in match.to_act
-                if table.seats[n].decided_by_ai or single_action(table, n) is not None
-            )
+        if table.state == PLAYING:
+            due = tuple(n for n in match.to_act if self._is_due(table, n, held))
         for seat in table.seats:
             thought = self._thoughts.get((table.table_id, seat.number))
             if thought is None:
                 continue
             same = seat.number in due and thought.turn == match.turn
+            same = same and not (thought.vain and held)
             if not same or thought.single != single_action(table, seat.number):
                 self._end(table.table_id, seat.number, thought)
         for number in due:
             if (table.table_id, number) not in self._thoughts:
                 self._begin(table, number)
         self._set_timer(table, held)
+
+    def _is_due(self, table: Table, seat: int, held: bool) -> bool:
+        """Whether this server has to see to a decision that is open for a seat. held: it acts for
+        the match."""
+        if not held:
+            return self._remote is not None and self._remote.asked_here(table, seat)
+        return table.seats[seat].decided_by_ai or single_action(table, seat) is not None
 
     def _concerns(self, table: Table) -> bool:
         """Whether any seat could ever need an answer or a clock; asked after every action."""
@@ -152,11 +172,15 @@ class AiSeats:
             return
         due = self._clock.monotonic() + self._delay(table)
         single = single_action(table, seat)
+        made: _Made | None
         if single is None:
-            action, maker, body = await self._thought(table, seat, stop)
+            made = await self._thought(table, seat, stop)
         else:
-            action, maker, body = single, BY_NOBODY, None
+            made = _Made(single, BY_NOBODY)
             due = min(due, self._clock.monotonic() + self._half_left(table, seat))
+        if made is None:
+            self._vain(table, seat, stop)
+            return
         wait = due - self._clock.monotonic()
         if wait > 0:
             await self._clock.sleep(wait)
@@ -169,7 +193,13 @@ class AiSeats:
         while not stop.is_set():
             try:
                 played = await self._playing.play_for_ai(
-                    table.table_id, seat, turn, action, maker, body
+                    table.table_id,
+                    seat,
+                    turn,
+                    made.action,
+                    made.maker,
+                    made.body,
+                    remote=made.remote,
                 )
                 break
             except Refused as refused:
@@ -180,19 +210,55 @@ class AiSeats:
             if not played:
                 self._playing.reconsider(table.table_id)
 
-    async def _thought(
-        self, table: Table, seat: int, stop: Stop
-    ) -> tuple[int, int, dict[str, object]]:
-        """What an AI player decides: the action, who made it, and the body of its entry."""
+    def _vain(self, table: Table, seat: int, stop: Stop) -> None:
+        thought = self._thoughts.get((table.table_id, seat))
+        if thought is not None and thought.stop is stop:
+            thought.vain = True
+            if self._work.holds(table.table_id) is not None:  # by now
+                self._playing.reconsider(table.table_id)
+
+    async def _thought(self, table: Table, seat: int, stop: Stop) -> _Made | None:
+        """What an AI player decides; None if that is another server's to see to."""
         seed = int.from_bytes(self._entropy.bytes(8), "big")
         occupant = table.seats[seat]
         player = occupant.ai if occupant.kind == AI else table.setup.settings.stand_in
         assert player is not None  # noqa: S101
         maker = BY_AI if occupant.kind == AI else BY_STAND_IN
         with self._telemetry.deciding(table.table_id, player.player, player.level):
-            player, decision = await self._decide(table, seat, player, seed, stop)
-        self._telemetry.decided(player.player, player.level, decision.elapsed_ms / 1000)
-        return decision.action, maker, _body(player, decision, seed)
+            decided = await self._decided(table, seat, player, seed, stop)
+        if decided is None:
+            return None
+        player, decision = decided
+        name = REMOTE if player.remote else player.player
+        self._telemetry.decided(name, player.level, decision.elapsed_ms / 1000)
+        return _Made(decision.action, maker, _body(player, decision, seed), player.remote)
+
+    async def _decided(
+        self, table: Table, seat: int, player: AiPlayer, seed: int, stop: Stop
+    ) -> tuple[AiPlayer, Decision] | None:
+        """Who has decided, and what; None if that is another server's to see to."""
+        if not player.remote:
+            return await self._decide(table, seat, player, seed, stop)
+        if self._remote is None:
+            return await self._decide(table, seat, FALLBACK, seed, stop)
+        match, table_id = table.match, table.table_id
+        assert match is not None  # noqa: S101
+        pace = table.setup.settings.ai_pace
+        pace_s = (pace.floor.ToNanoseconds() + pace.jitter.ToNanoseconds()) / 1e9
+        case = Case(
+            table_id,
+            player,
+            observe(match, seat),
+            seed,
+            pace_s,
+            acting=lambda: self._work.holds(table_id) is not None,
+        )
+        decision = await self._remote.decide(case)
+        if decision is not None:
+            return player, decision
+        if not case.acting():
+            return None
+        return await self._decide(table, seat, self._remote.replacement, seed, stop)
 
     def _half_left(self, table: Table, seat: int) -> float:
         """Half the seconds that a person's clock leaves, which everybody knows."""

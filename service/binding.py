@@ -20,23 +20,23 @@ def check_bind(settings: Settings) -> None:
         raise BindRefused("TLS needs both tls_cert and tls_key")
     if settings.tls_client_ca and not settings.tls_cert:
         raise BindRefused("tls_client_ca needs TLS: set tls_cert and tls_key")
-    if (
-        settings.insecure_public
-        or settings.tls_cert
-        or settings.bind.startswith(("unix:", "unix-abstract:"))
-    ):
-        return
-    host = settings.bind.rpartition(":")[0].strip("[]")
-    try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
-    if not local:
+    if not (settings.insecure_public or settings.tls_cert or is_local(settings.bind)):
         raise BindRefused(
             f"{settings.bind} can be reached from other machines, and without TLS everyone on the "
             "way reads the tokens: set tls_cert and tls_key, bind to 127.0.0.1, or say "
             "--insecure-public if something in front of it takes care of that"
         )
+
+
+def is_local(bind: str) -> bool:
+    """Whether only programs of this machine reach an address."""
+    if bind.startswith(("unix:", "unix-abstract:")):
+        return True
+    host = bind.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def transport_options(settings: Settings) -> list[tuple[str, int]]:

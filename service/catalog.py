@@ -18,6 +18,8 @@ from tavolata.service import ai_levels
 from tavolata.service.ai_levels import Ceiling
 from tavolata.service.clock import SystemClock
 from tavolata.service.codecs import Codec, codec_of
+from tavolata.service.players.offers import LEVEL, Standing
+from tavolata.service.players.roster import Roster
 from tavolata.service.ports import Clock
 from tavolata.service.refusals import Refused, invalid_field, of_unknown_game
 from tavolata.service.tables.wire import stamp
@@ -40,9 +42,11 @@ class CatalogHandlers(CatalogServiceServicer):
         ceiling: Ceiling = DEFAULT_CEILING,
         info: ServerInfo | None = None,
         clock: Clock | None = None,
+        roster: Roster | None = None,
     ) -> None:
         """ceiling: what a search may spend here, beyond which no level goes; info: what to tell of
-        the server, the time apart."""
+        the server, the time apart; roster: the players that programs offer."""
+        self._roster = roster
         self._ceiling = ceiling
         self._info = info or ServerInfo()
         self._clock = clock or SystemClock()
@@ -56,7 +60,7 @@ class CatalogHandlers(CatalogServiceServicer):
     ) -> service_pb.ListGamesResponse:
         """All games, in the order of their ids."""
         return service_pb.ListGamesResponse(
-            games=[game_message(game_id, self._ceiling) for game_id in sorted(GAMES)]
+            games=[self._game(game_id) for game_id in sorted(GAMES)]
         )
 
     async def GetGame(  # noqa: N802
@@ -66,7 +70,17 @@ class CatalogHandlers(CatalogServiceServicer):
     ) -> service_pb.GetGameResponse:
         """One game. Refused with UNKNOWN_GAME."""
         game_id = _known(request.game_id).id
-        return service_pb.GetGameResponse(game=game_message(game_id, self._ceiling))
+        return service_pb.GetGameResponse(game=self._game(game_id))
+
+    def _game(self, game_id: str) -> pb.Game:
+        made = game_message(game_id, self._ceiling)
+        if self._roster is None or not (remote := self._roster.playing(game_id)):
+            return made
+        with_remote = pb.Game()
+        with_remote.CopyFrom(made)
+        now_us = self._clock.now_us()
+        with_remote.ai_players.extend(_remote_player(each, now_us) for each in remote)
+        return with_remote
 
     async def GetRules(  # noqa: N802
         self,
@@ -225,6 +239,17 @@ def _ai_players(game: GameSpec, ceiling: Ceiling) -> list[pb.AiPlayerSpec]:
         )
         for player in ai_levels.players().values()
     ]
+
+
+def _remote_player(standing: Standing, now_us: int) -> pb.AiPlayerSpec:
+    return pb.AiPlayerSpec(
+        player=standing.player,
+        summary=standing.summary,
+        levels=[pb.AiLevelSpec(level=LEVEL)],
+        default_level=LEVEL,
+        remote=True,
+        present=standing.present(now_us),
+    )
 
 
 def _limits(limits: Limits) -> SearchLimits:

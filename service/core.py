@@ -10,6 +10,9 @@ import structlog
 from tavolata.service.ai_levels import ceiling_of
 from tavolata.service.ai_seats import AiSeats
 from tavolata.service.committer import Committer
+from tavolata.service.players.asking import RemotePlayers
+from tavolata.service.players.offers import Board, NoBoard
+from tavolata.service.players.opening import remote_players, roster_of
 from tavolata.service.ports import Bus, Clock, Entropy, Store, StoreError
 from tavolata.service.refusals import Refused
 from tavolata.service.settings import Settings
@@ -43,6 +46,7 @@ class Core:
     work: WorkLoop
     look_s: float
     makers: Makers
+    remote: RemotePlayers
 
     async def take_up(self) -> None:
         """Claim and load the matches that nobody acts for, so that their AI players and clocks go
@@ -51,7 +55,7 @@ class Core:
 
     async def run(self) -> None:
         """Do so again and again, and follow what other servers do; ends by being cancelled."""
-        await asyncio.gather(self.work.run(), self._follow())
+        await asyncio.gather(self.work.run(), self._follow(), self.remote.run())
 
     async def _follow(self) -> None:
         while True:
@@ -88,6 +92,7 @@ class Core:
     async def close(self) -> None:
         """Stop thinking, finish the last commit, give claims back, close the store."""
         await self.ai_seats.close()
+        await self.remote.close()
         await self.committer.drain()
         await self.work.close()
         await self.tables.store.close()
@@ -102,8 +107,11 @@ def make_core(
     thinking: Thinking,
     on_store_failure: asyncio.Event,
     telemetry: Telemetry = SILENCE,
+    board: Board | None = None,
 ) -> Core:
-    """The service above these ports. The event is set when the store can't be trusted any more."""
+    """The service above these ports. The event is set when the store can't be trusted any more.
+    board: by which the servers of the store know each other's remote players. PlayersRefused says
+    what is wrong with the settings about those."""
 
     def failed(error: StoreError) -> None:
         log.error("store.failed", error=str(error))
@@ -111,7 +119,9 @@ def make_core(
 
     ceiling = ceiling_of(settings)
     committer = Committer(store, clock, failed, telemetry)
-    lifetimes = Lifetimes(settings.open_table_s * 10**6, settings.over_table_s * 10**6)
+    lifetimes = Lifetimes(
+        settings.open_table_s * 10**6, settings.over_table_s * 10**6, settings.over_in_memory_max
+    )
     tables = Tables(store, committer, bus, clock, entropy, lifetimes)
     tables.telemetry = telemetry
     playing = Playing(tables)
@@ -119,7 +129,12 @@ def make_core(
         settings.caller_tables_per_min, settings.caller_tables_max, settings.caller_ai_s_per_min
     )
     makers = Makers(clock, allowance)
-    lobby = Lobby(tables, Defaults(ceiling, settings.ai_floor_s, settings.ai_jitter_s), makers)
+    roster = roster_of(settings, clock, entropy)
+    remote = remote_players(settings, roster, board or NoBoard(), tables)
+    defaults = Defaults(
+        ceiling, settings.ai_floor_s, settings.ai_jitter_s, remote_games=roster.games_of
+    )
+    lobby = Lobby(tables, defaults, makers)
     hub = WatchHub(
         tables,
         playing,
@@ -128,8 +143,11 @@ def make_core(
         watchers_max=settings.watchers_max,
         caller_watchers_max=settings.caller_watchers_max,
     )
-    work = WorkLoop(tables, clock, entropy, settings.lease_s, telemetry)
+    tables.on_let_go.append(hub.let_go)
+    work = WorkLoop(tables, clock, entropy, settings.lease_s, telemetry, acts=settings.acts)
     tables.work = work
-    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry, makers)
-    tables.on_change += [work.seen, ai_seats.consider, makers.seen]
-    return Core(tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s, makers)
+    ai_seats = AiSeats(playing, thinking, clock, entropy, ceiling, work, telemetry, makers, remote)
+    tables.on_change += [work.seen, remote.seen, ai_seats.consider, makers.seen]
+    return Core(
+        tables, lobby, playing, hub, ai_seats, committer, work, settings.look_s, makers, remote
+    )

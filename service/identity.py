@@ -79,6 +79,13 @@ class Identities:
         subject = await self._checked(sent)
         return hashlib.sha256(f"{self._issuer}\0{subject}".encode()).digest()
 
+    async def needed_subject(self, context: Any) -> bytes:
+        """As `subject_of`, and refused with MISSING_IDENTITY wherever there is none."""
+        subject = await self.subject_of(context)
+        if not subject:
+            raise _missing()
+        return subject
+
     async def _checked(self, token: str) -> str:
         """The subject of a token that is right in every respect."""
         assert self._keys is not None  # noqa: S101

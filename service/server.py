@@ -17,6 +17,8 @@ from grpc_reflection.v1alpha import reflection
 from tavolata.service.admin.aborting import abort
 from tavolata.service.admin.socket import AdminSocket
 from tavolata.service.ai_levels import ceiling_of
+from tavolata.service.analysis.handlers import AnalysisService
+from tavolata.service.analysis.searching import Searching
 from tavolata.service.binding import BindRefused, check_bind, transport_options
 from tavolata.service.calls import Calls, Limits
 from tavolata.service.catalog import CatalogHandlers
@@ -27,20 +29,37 @@ from tavolata.service.handlers import TableService
 from tavolata.service.identity import identities
 from tavolata.service.metrics import Metrics
 from tavolata.service.operation import Operation, metrics_of
+from tavolata.service.players.admission import Admission
+from tavolata.service.players.handlers import PlayerService
+from tavolata.service.players.opening import replacement_of
 from tavolata.service.ports import Entropy
 from tavolata.service.server_info import server_info
 from tavolata.service.settings import Settings
-from tavolata.service.store.opening import open_store, place_of
+from tavolata.service.store.opening import board_of, open_store, place_of
 from tavolata.service.thinking import ThinkingThreads
 from tavolata.service.tournaments.handlers import TournamentService
 from tavolata.service.tournaments.opening import tournament_service
-from tavolata.v1 import catalog_service_pb2, table_service_pb2, tournament_service_pb2
+from tavolata.v1 import (
+    analysis_service_pb2,
+    catalog_service_pb2,
+    player_service_pb2,
+    table_service_pb2,
+    tournament_service_pb2,
+)
 
 log = structlog.get_logger(__name__)
 _CATALOG = catalog_service_pb2.DESCRIPTOR.services_by_name["CatalogService"]
 _TABLES = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
+_ANALYSIS = analysis_service_pb2.DESCRIPTOR.services_by_name["AnalysisService"]
+_PLAYERS = player_service_pb2.DESCRIPTOR.services_by_name["PlayerService"]
 _TOURNAMENTS = tournament_service_pb2.DESCRIPTOR.services_by_name["TournamentService"]
-SERVICES = (_CATALOG.full_name, _TABLES.full_name, _TOURNAMENTS.full_name)
+SERVICES = (
+    _CATALOG.full_name,
+    _TABLES.full_name,
+    _ANALYSIS.full_name,
+    _PLAYERS.full_name,
+    _TOURNAMENTS.full_name,
+)
 CHANNELZ = "grpc.channelz.v1.Channelz"
 SWEEP_S = 30.0
 LAST_GRACE_S = 0.25
@@ -64,10 +83,13 @@ class Server:
 
     async def start(self) -> None:
         """Open the store and listen. FileInUse, UnknownSchema, NotOpened, TournamentsRefused,
-        IdentityRefused, ProbesRefused, TracesRefused and BindRefused say what is wrong."""
+        IdentityRefused, PlayersRefused, ProbesRefused, TracesRefused and BindRefused say what is
+        wrong."""
         settings = self._settings
         check_bind(settings)
         self._identities = identities(settings)
+        self._admission = Admission(settings, self._identities)
+        replacement_of(settings)
         self._metrics = self._given_metrics or metrics_of(settings)
         entropy = SystemEntropy()
         store, self._bus = await open_store(settings)
@@ -81,6 +103,7 @@ class Server:
             thinking,
             self._failed,
             self._metrics,
+            board_of(store),
         )
         limits = Limits(
             settings.calls_max,
@@ -91,12 +114,23 @@ class Server:
             settings.caller_calls_per_s,
         )
         self._calls = Calls(limits, entropy, self._metrics)
+        self._searching = Searching(
+            thinking if settings.thread_count else ThinkingThreads(1),
+            self.core.makers,
+            SystemClock(),
+            most=settings.analyses_max,
+            most_of_caller=settings.caller_analyses_max,
+        )
         self.operation = Operation(
             settings,
             self.core,
             self._metrics,
             thinking,
-            needing=(_TABLES.full_name,),
+            needing=(
+                _TABLES.full_name,
+                _ANALYSIS.full_name,
+                _PLAYERS.full_name,
+            ),
             others=(_CATALOG.full_name, _TOURNAMENTS.full_name),
         )
         try:
@@ -167,11 +201,21 @@ class Server:
             self._identities,
         )
         ceiling, info = ceiling_of(self._settings), server_info(self._settings)
-        catalog = CatalogHandlers(ceiling, info, core.tables.clock)
+        catalog = CatalogHandlers(ceiling, info, core.tables.clock, core.remote.roster)
+        players = PlayerService(
+            core.remote,
+            self._admission,
+            core.tables.clock,
+            self._settings.players_answer_s,
+            core.hub.stopped,
+        )
+        analysis = AnalysisService(core.playing, self._searching, ceiling)
         self._server.add_generic_rpc_handlers(
             (
                 self._calls.handler_of(_CATALOG, catalog),
                 self._calls.handler_of(_TABLES, handlers),
+                self._calls.handler_of(_ANALYSIS, analysis),
+                self._calls.handler_of(_PLAYERS, players),
                 self._calls.handler_of(_TOURNAMENTS, self._tournaments),
             )
         )
@@ -253,6 +297,7 @@ class Server:
         log.info("server.stopped")
 
     async def _stop_acting(self) -> None:
+        self._searching.close()
         await self.core.ai_seats.close()
         await self.core.work.close()
 

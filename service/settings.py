@@ -81,7 +81,12 @@ class Settings(BaseSettings):
         30.0, ge=0, le=300, description="by how much the issuer's clock may differ"
     )
 
-    ai_threads: int = Field(0, ge=0, le=256, description="threads for AI players; 0: one a core")
+    ai_threads: int = Field(
+        -1,
+        ge=-1,
+        le=256,
+        description="threads for AI players; -1: one a core; 0: none, workers act for matches",
+    )
     ai_floor_s: float = Field(0.4, ge=0, le=60, description="least time an AI seat takes, seconds")
     ai_jitter_s: float = Field(0.6, ge=0, le=60, description="most added at random, seconds")
     ai_iterations_max: int = Field(
@@ -92,6 +97,33 @@ class Settings(BaseSettings):
     )
     ai_think_ms_max: int = Field(
         30_000, ge=1, le=3_600_000, description="most milliseconds of a search, levels included"
+    )
+
+    players_token_file: Path | None = Field(
+        None, description="file with the token that programs have to bear to offer players"
+    )
+    players_open: bool = Field(
+        False, description="take players from whoever reaches the port, beyond this machine too"
+    )
+    players_answer_s: float = Field(
+        5.0, ge=0.05, le=600, description="seconds that a remote player's answer may take"
+    )
+    players_replacement: str = Field(
+        "greedy",
+        description="NAME or NAME:LEVEL of the player that decides where a remote one doesn't",
+    )
+    players_faults_max: int = Field(
+        5, ge=1, le=1_000_000, description="faults in a row by which a remote player is withdrawn"
+    )
+    players_withdrawn_s: float = Field(
+        60.0, ge=0.1, le=86_400, description="seconds for which it isn't asked then"
+    )
+    players_max: int = Field(100, ge=1, le=10_000, description="remote players known at a time")
+    player_connections_max: int = Field(
+        32, ge=1, le=10_000, description="connections of one remote player"
+    )
+    player_decisions_max: int = Field(
+        64, ge=1, le=10_000, description="decisions asked for at a time over one of them"
     )
 
     message_bytes_max: int = Field(65_536, ge=1024, le=1 << 20, description="largest request")
@@ -121,7 +153,13 @@ class Settings(BaseSettings):
         5_000, ge=0, description="tables of one person or address that aren't over; 0: any number"
     )
     caller_ai_s_per_min: float = Field(
-        0.0, ge=0, description="seconds of search a minute for the tables of one; 0: any number"
+        0.0,
+        ge=0,
+        description="seconds of search a minute for the tables and analyses of one; 0: any number",
+    )
+    analyses_max: int = Field(8, ge=1, description="hints and reviews under way at a time")
+    caller_analyses_max: int = Field(
+        2, ge=1, description="hints and reviews of one person or address at a time"
     )
     connection_age_s: int = Field(1_800, ge=1, description="age at which a connection is ended")
     connection_grace_s: int = Field(60, ge=1, description="time its calls have left then")
@@ -134,6 +172,12 @@ class Settings(BaseSettings):
 
     open_table_s: int = Field(86_400, ge=1, description="life of a table that isn't started")
     over_table_s: int = Field(30 * 86_400, ge=1, description="life of a table that is over")
+    over_in_memory_max: int = Field(
+        200,
+        ge=1,
+        description="tables that are over and still in memory, some 200 KiB each; the longest"
+        " unasked for leaves first, and is read again when needed",
+    )
     lease_s: float = Field(
         5.0, ge=0.5, le=60, description="after that long without a sign others act for a server"
     )
@@ -157,7 +201,12 @@ class Settings(BaseSettings):
     @property
     def thread_count(self) -> int:
         """Threads for AI players."""
-        return self.ai_threads or len(os.sched_getaffinity(0))
+        return len(os.sched_getaffinity(0)) if self.ai_threads < 0 else self.ai_threads
+
+    @property
+    def acts(self) -> bool:
+        """Whether the server acts for matches itself: AI players, clocks."""
+        return self.ai_threads != 0
 
     @classmethod
     def settings_customise_sources(

@@ -38,7 +38,14 @@ class WorkLoop:
         entropy: Entropy,
         lease_s: float,
         telemetry: Telemetry = SILENCE,
+        *,
+        acts: bool = True,
+        look_s: float = LOOK_S,
     ) -> None:
+        """acts: False for a server that leaves all matches to others; look_s: between looks for
+        tables that nobody acts for."""
+        self._acts = acts
+        self._look_s = look_s
         self._tables = tables
         self._telemetry = telemetry
         self._store: Store = tables.store
@@ -56,6 +63,11 @@ class WorkLoop:
 
     # -- what tables ask --------------------------------------------------------------------------
 
+    @property
+    def claimant(self) -> str:
+        """Who acts for a match that begins here; empty: whoever claims it first."""
+        return self.server_id if self._acts else ""
+
     def holds(self, table_id: str) -> int | None:
         """The epoch of this server's claim on a table, None without one."""
         return self._epochs.get(table_id)
@@ -67,7 +79,7 @@ class WorkLoop:
 
     async def rouse(self, table_id: str) -> bool:
         """Claim the table if nobody has it; whether its clocks are to begin anew."""
-        if table_id not in self._epochs and not self._closing:
+        if table_id not in self._epochs and self._acts and not self._closing:
             for claim in await self._ask_for(1, among=[table_id]):
                 self._hold(claim)
         stood_still = table_id in self._still
@@ -80,7 +92,7 @@ class WorkLoop:
 
     def resumed(self, table_id: str) -> None:
         """A parked match goes on: its server, if it is still there, has claimed it before."""
-        if table_id not in self._epochs and not self._closing:
+        if table_id not in self._epochs and self._acts and not self._closing:
             self._do(lambda: self._claim(among=[table_id]))
 
     def seen(self, table: Table) -> None:
@@ -107,11 +119,15 @@ class WorkLoop:
 
     async def take_up(self) -> None:
         """Renew the lease, and claim and load all that nobody has."""
+        if not self._acts:
+            return
         await self._renew()
         await self._claim_all()
 
     async def run(self) -> None:
         """Do so again and again; ends by being cancelled."""
+        if not self._acts:
+            return
         await self._try_to_renew()
         renewing = asyncio.get_running_loop().create_task(self._keep_renewing())
         try:
@@ -122,7 +138,7 @@ class WorkLoop:
                     log.warning("work.not_claimed", error=str(error))
                 except Exception:
                     log.exception("work.not_claimed")
-                await self._clock.sleep(LOOK_S)
+                await self._clock.sleep(self._look_s)
         finally:
             renewing.cancel()
 

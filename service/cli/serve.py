@@ -71,6 +71,7 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     from tavolata.service.binding import BindRefused
     from tavolata.service.identity import IdentityRefused
     from tavolata.service.operation import TracesRefused
+    from tavolata.service.players.opening import PlayersRefused
     from tavolata.service.probes import ProbesRefused
     from tavolata.service.server import Server
     from tavolata.service.settings import Settings
@@ -89,6 +90,7 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
         NotOpened,
         BindRefused,
         IdentityRefused,
+        PlayersRefused,
         ProbesRefused,
         TracesRefused,
         TournamentsRefused,

@@ -24,6 +24,7 @@ from tavolata.service.client.errors import Refused, ServiceError, Unreachable
 from tavolata.service.client.playing import Decide, MatchLost, play_match
 from tavolata.service.client.retry import RetryPolicy
 from tavolata.service.client.seat import Seat, new_request_id
+from tavolata.service.client.serving import serve_player
 from tavolata.service.client.stream import AttachedSeat, PlayStream
 from tavolata.service.client.tournaments import TournamentFailed, Tournaments
 from tavolata.service.client.watching import Update
@@ -48,5 +49,6 @@ __all__ = [
     "open_seat",
     "person",
     "play_match",
+    "serve_player",
     "settings",
 ]

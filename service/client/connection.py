@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import grpc
 
 from tavolata.service.client.retry import Identity, RetryPolicy
 from tavolata.service.client.seat import Seat, Wire, new_request_id
+from tavolata.service.client.serving import OnFault, Serving, offer_of
 from tavolata.service.client.stream import PlayStream
 from tavolata.service.client.tournaments import Tournaments
 from tavolata.service.client.watching import OnThinking, Update
@@ -18,6 +19,9 @@ from tavolata.v1 import (
     catalog_service_pb2_grpc,
     game_pb2,
     player_pb2,
+    player_service_pb2,
+    player_service_pb2_grpc,
+    remote_player_pb2,
     replay_pb2,
     server_info_pb2,
     table_pb2,
@@ -25,6 +29,9 @@ from tavolata.v1 import (
     table_service_pb2_grpc,
     view_pb2,
 )
+
+if TYPE_CHECKING:
+    from tavolata.ai.player import Limits, Player
 
 # A dead peer is noticed within two minutes; a channel of its own for each connection, so that many
 # of them spread over the processes of a server; and no long waits before it reconnects.
@@ -73,6 +80,8 @@ class Connection:
             identity,
         )
         self.tournaments = Tournaments(channel, policy, identity)
+        self._identity = identity
+        self._players = player_service_pb2_grpc.PlayerServiceStub(channel)
 
     async def __aenter__(self) -> Self:
         return self
@@ -109,6 +118,49 @@ class Connection:
         request = catalog_service_pb2.GetServerInfoRequest()
         response = await self._wire.call(self._wire.catalog.GetServerInfo, request)
         return response.info
+
+    # --- players --------------------------------------------------------------------------
+
+    async def players(self, game_id: str = "") -> Sequence[remote_player_pb2.PlayerStatus]:
+        """Who can be seated, or who plays a game: the server's own players and remote ones."""
+        request = player_service_pb2.ListPlayersRequest(game_id=game_id)
+        return (await self._wire.call(self._players.ListPlayers, request)).players
+
+    async def serve_player(
+        self,
+        name: str,
+        player: Player,
+        games: Sequence[str],
+        *,
+        limits: Limits | None = None,
+        version: str = "",
+        summary: str = "",
+        decisions_at_once: int = 1,
+        token: str = "",
+        on_fault: OnFault | None = None,
+    ) -> None:
+        """Offer a player for these games and play every seat that it is given, until cancelled.
+
+        player: anything with the ``decide`` of ``tavolata.ai.player.Player``; by several threads at
+        a time if ``decisions_at_once`` is above 1. limits: what it may spend on a decision, within
+        the time that the server leaves; None: that time alone. token: the server's for players.
+        on_fault: called with what the server counts as faults. Raises Refused if the offer is
+        refused, Unreachable if the server stays away for as long as the policy waits.
+        """
+        from tavolata.ai.player import Limits
+
+        offer = offer_of(name, games, version, summary, decisions_at_once)
+        serving = Serving(
+            self._channel,
+            self._wire.policy,
+            offer,
+            player,
+            limits or Limits(think_ms=3_600_000),
+            token=token,
+            identity=self._identity,
+            on_fault=on_fault,
+        )
+        await serving.run()
 
     # --- tables ---------------------------------------------------------------------------
 

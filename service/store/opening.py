@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol
 
 from tavolata.service.bus import LocalBus
+from tavolata.service.players.offers import Board, NoBoard
 from tavolata.service.ports import Bus, Store
 from tavolata.service.settings import Settings
 from tavolata.service.store.revisions import NotOpened, postgres_place
@@ -22,6 +23,11 @@ class OpenBus(Bus, Protocol):
 
 async def open_store(settings: Settings) -> tuple[Store, OpenBus]:
     """Open both. FileInUse, UnknownSchema, NotOpened and OSError say what is wrong."""
+    if not settings.store and not settings.acts:
+        raise NotOpened(
+            "ai_threads = 0 leaves matches to `tavolata worker`, which needs a database: set store"
+            f" = postgresql://..., as {settings.db} belongs to one server alone"
+        )
     if not settings.store:
         return SqliteStore(settings.db), LocalBus()
     with _package_needed():
@@ -29,6 +35,16 @@ async def open_store(settings: Settings) -> tuple[Store, OpenBus]:
         from tavolata.service.store.postgres_bus import PostgresBus
     store = await PostgresStore.open(settings.store)
     return store, PostgresBus(settings.store) if settings.bus == "notify" else LocalBus()
+
+
+def board_of(store: Store) -> Board:
+    """Where the servers of a store tell each other of remote players."""
+    if not store.shared:
+        return NoBoard()
+    from tavolata.service.store.postgres import PostgresStore
+
+    assert isinstance(store, PostgresStore)  # noqa: S101 - the one that is shared
+    return store.board()
 
 
 @asynccontextmanager

@@ -28,6 +28,7 @@ from tavolata.service.ports import (
     Wanted,
 )
 from tavolata.service.store import probing, revisions
+from tavolata.service.store.postgres_board import PostgresBoard
 from tavolata.service.store.postgres_line import Line
 from tavolata.service.store.postgres_runs import Run, outcomes_of, runs_of
 from tavolata.service.store.postgres_sql import (
@@ -208,6 +209,10 @@ class PostgresStore:
             return await self._reading.use(act, again=again)
         except asyncpg.PostgresError as error:
             raise StoreUnavailable(str(error)) from error
+
+    def board(self) -> PostgresBoard:
+        """Where the servers of this database tell each other of remote players."""
+        return PostgresBoard(self._read)
 
     async def close(self) -> None:
         """Let go of the connections."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from tavolata.service.ports import LISTED_LATE
 from tavolata.service.store.rows import COLUMNS
 
-_NOW_US = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+NOW_US = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 
 def _arrays(first: int, *kinds: str) -> str:
@@ -107,9 +107,9 @@ ORDER BY created_us DESC, table_id DESC LIMIT $5
 """
 
 RENEW = f"""
-INSERT INTO servers (server_id, lease_until_us) VALUES ($1, {_NOW_US} + $2)
+INSERT INTO servers (server_id, lease_until_us) VALUES ($1, {NOW_US} + $2)
 ON CONFLICT (server_id) DO UPDATE SET lease_until_us = excluded.lease_until_us
-WHERE servers.lease_until_us > {_NOW_US}
+WHERE servers.lease_until_us > {NOW_US}
 RETURNING 1
 """
 
@@ -118,7 +118,7 @@ WITH free AS (
     SELECT table_id FROM work w
     WHERE active = 1 AND owner <> $1
     AND NOT EXISTS (
-        SELECT 1 FROM servers s WHERE s.server_id = w.owner AND s.lease_until_us > {_NOW_US}
+        SELECT 1 FROM servers s WHERE s.server_id = w.owner AND s.lease_until_us > {NOW_US}
     )
     AND ($3::text[] IS NULL OR table_id = ANY ($3))
     AND table_id <> ALL ($4::text[])
@@ -142,6 +142,6 @@ WITH gone AS (
 ),
 entries_gone AS (DELETE FROM entries WHERE table_id IN (SELECT table_id FROM gone)),
 work_gone AS (DELETE FROM work WHERE table_id IN (SELECT table_id FROM gone)),
-servers_gone AS (DELETE FROM servers WHERE lease_until_us < {_NOW_US} - {_DAY_US})
+servers_gone AS (DELETE FROM servers WHERE lease_until_us < {NOW_US} - {_DAY_US})
 SELECT table_id FROM gone
 """

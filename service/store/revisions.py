@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 VERSION_TABLE = "alembic_version"
 # Every revision in order; the last is the one this program works with.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 HEAD = REVISIONS[-1]
 
 

@@ -125,6 +125,28 @@ probes = Table(
     sqlite_strict=True,
 )
 
+# What servers tell each other of players that programs offer to them, and to which tables they call
+# each other; see players/offers.py. A file is one server's alone: nothing is written here in one.
+remote_players = Table(
+    "remote_players",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("player", Text, primary_key=True),
+    Column("told_us", BIG, nullable=False),
+    Column("body", Text, nullable=False),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+remote_calls = Table(
+    "remote_calls",
+    metadata,
+    Column("server_id", Text, primary_key=True),
+    Column("table_id", Text, primary_key=True),
+    Column("called_us", BIG, nullable=False),
+    sqlite_with_rowid=False,
+    sqlite_strict=True,
+)
+
 
 def sqlite_statements() -> list[str]:
     """What makes this schema in an empty SQLite file, its revision included."""

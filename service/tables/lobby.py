@@ -9,7 +9,6 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from tavolata.ext.registry import game_spec
-from tavolata.service.ai_levels import resolve
 from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field
 from tavolata.service.tables import refuse
@@ -42,6 +41,7 @@ from tavolata.service.tables.settings_check import (
     check_nonce,
     check_seed,
     complete,
+    seatable,
 )
 from tavolata.service.tables.tables import Tables
 from tavolata.v1.table_pb2 import SeatPlan
@@ -87,7 +87,7 @@ class Lobby(Seating):
 
     def _creation(self, request: CreateTableRequest, token: str, subject: bytes) -> Entry:
         settings = complete(request.settings, request.seats, self._defaults)
-        plans = self._plans(request.seats)
+        plans = self._plans(request.seats, settings.game_id)
         callers = [number for number, plan in enumerate(plans) if "caller" in plan]
         seed = check_seed(request.seed)
         entropy = self._tables.entropy
@@ -103,7 +103,7 @@ class Lobby(Seating):
         }
         return draft(CREATED, callers[0] if callers else NO_SEAT, body=body)
 
-    def _plans(self, seats: Sequence[SeatPlan]) -> list[dict[str, object]]:
+    def _plans(self, seats: Sequence[SeatPlan], game_id: str) -> list[dict[str, object]]:
         plans: list[dict[str, object]] = []
         for number, plan in enumerate(seats):
             field = f"seats[{number}]"
@@ -116,7 +116,7 @@ class Lobby(Seating):
                     name = check_name(plan.caller.display_name, f"{field}.caller.display_name")
                     plans.append({"caller": name})
                 case "ai":
-                    player = resolve(plan.ai, self._defaults.ceiling, f"{field}.ai")
+                    player = seatable(plan.ai, self._defaults, f"{field}.ai", game_id)
                     plans.append({"ai": ai_body(player)})
                 case _:
                     raise invalid_field(field, "is empty", "open, caller or ai")
@@ -176,7 +176,8 @@ class Lobby(Seating):
             body: dict[str, object] = {}
             match request.WhichOneof("occupant"):
                 case "ai":
-                    body["ai"] = ai_body(resolve(request.ai, self._defaults.ceiling, "ai"))
+                    game_id = table.setup.settings.game_id
+                    body["ai"] = ai_body(seatable(request.ai, self._defaults, "ai", game_id))
                 case None:
                     raise invalid_field("occupant", "is empty", "open or ai")
             return draft("seat_set", request.seat, body=body)

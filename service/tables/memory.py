@@ -33,16 +33,20 @@ Seen = Callable[[Table], None]
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """Microseconds that a table lives unless it is started, and once it is over."""
+    """Microseconds that a table lives unless it is started, and once it is over; over_max: tables
+    in memory that are over."""
 
     open_us: int
     over_us: int
+    over_max: int = 200
 
 
 class Work(Protocol):
     """Which matches this server acts for, as tables have to know it."""
 
-    server_id: str
+    @property
+    def claimant(self) -> str:
+        """Who acts for a match that begins here; empty: whoever claims it first."""
 
     def holds(self, table_id: str) -> int | None:
         """The epoch of this server's claim, None without one."""
@@ -71,9 +75,12 @@ class TablesInMemory:
         self.store = store
         self.clock = clock
         self.on_change: list[Seen] = []
+        self.on_let_go: list[Seen] = []  # of a table that is watched, and has to be read again
         self.work: Work | None = None  # set before anything is asked
+        self.called: set[str] = set()  # followed although nobody here looks at them
         self._lifetimes = lifetimes
         self._tables: dict[str, Table] = {}
+        self._over: dict[str, None] = {}  # those that are over, the longest unasked for first
         self._loading: dict[str, asyncio.Future[Table | None]] = {}
         self._last_numbers = LastNumbers(store)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -95,6 +102,8 @@ class TablesInMemory:
         if self.store.shared and 0 < self.expires_us(table) <= self.clock.now_us():
             raise refuse.table_not_found(table_id)  # any server may be removing it
         table.used_at = self.clock.monotonic()
+        if table_id in self._over:
+            self._over[table_id] = self._over.pop(table_id)
         return table
 
     def has_in_memory(self, table_id: str) -> bool:
@@ -139,6 +148,7 @@ class TablesInMemory:
             return None
         table = rebuild(table_id, stored.entries)
         table.durable_entries = len(table.entries)
+        table.noted_events = table.durable_events
         clocked = table.match is not None and limits_us(table) != (None, None)
         clocked = clocked and table.state == PLAYING
         stood_still = clocked and self.work is not None and await self.work.rouse(table_id)
@@ -195,7 +205,7 @@ class TablesInMemory:
 
     def _is_followed(self, table: Table) -> bool:
         held = self.work is not None and self.work.holds(table.table_id) is not None
-        return bool(table.watchers) or held
+        return bool(table.watchers) or held or table.table_id in self.called
 
     def _soon(self, table: Table) -> None:
         task = asyncio.get_running_loop().create_task(
@@ -235,17 +245,39 @@ class TablesInMemory:
             kept_s = OVER_MEMORY_S if table.over else MEMORY_S
             idle = table.used_at < now - kept_s and not table.watchers and table.in_flight is None
             if idle and table.state != PLAYING:
-                del self._tables[table.table_id]
+                self._forget(table)
                 forgotten.append(table.table_id)
         return forgotten
 
     def remove(self, table_ids: list[str]) -> None:
         """Forget tables that are gone from the store, and end their watches."""
         for table_id in table_ids:
-            table = self._tables.pop(table_id, None)
+            table = self._tables.get(table_id)
             if table is not None:
-                table.dead = True
+                self._drop(table)
                 self._wake(table)
+
+    def _forget(self, table: Table) -> None:
+        if self._tables.get(table.table_id) is table:
+            del self._tables[table.table_id]
+            self._over.pop(table.table_id, None)
+
+    def _keep_few_over(self, table: Table) -> None:
+        """Let go of those that have been over longest, if there is one more."""
+        if not table.over or self._tables.get(table.table_id) is not table:
+            return
+        self._over.setdefault(table.table_id)
+        for table_id in list(self._over)[: -self._lifetimes.over_max]:
+            old = self._tables[table_id]
+            if old.in_flight is not None:
+                continue
+            self._forget(old)
+            if old.watchers:
+                # Who watches it holds it, too, and may not read for long.
+                old.dead = True
+                for let_go in self.on_let_go:
+                    let_go(old)
+                self._wake(old)
 
     def states(self) -> Iterator[int]:
         """The state of every table in memory."""
@@ -267,16 +299,21 @@ class TablesInMemory:
 
     def _drop(self, table: Table) -> None:
         table.dead = True
-        if self._tables.get(table.table_id) is table:
-            del self._tables[table.table_id]
+        self._forget(table)
 
     def _publish(self, table: Table) -> None:
         self._wake(table)
         for seen in self.on_change:
             seen(table)
+        self._keep_few_over(table)
 
     def _wake(self, table: Table) -> None:
-        for event in table.watchers:
+        if table.watchers:
+            # Whatever else becomes durable in this turn of the loop comes at once with it.
+            asyncio.get_running_loop().call_soon(table.note_burst)
+        else:
+            table.note_burst()
+        for event in list(table.watchers):
             event.set()
 
     def expires_us(self, table: Table) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tavolata.ext.core.errors import RulesError
-from tavolata.service.ports import Entry
+from tavolata.service.ports import NO_EPOCH, Entry
 from tavolata.service.refusals import invalid_field, of_play
 from tavolata.service.tables import refuse
 from tavolata.service.tables.apply import BY_NOBODY, BY_PERSON
@@ -59,16 +59,19 @@ class Playing:
         action: int,
         maker: int,
         body: dict[str, object] | None,
+        *,
+        remote: bool = False,
     ) -> bool:
         """Play what an AI player decided, or what is a person's only action, if that is still
-        this server's to do; durable on return.
+        this server's to do; durable on return. remote: a remote player has answered this server,
+        which plays that whoever acts for the match.
 
         What others do in the meantime, another seat's choice in the same decision say, changes
         nothing about it. Refused if the store doesn't take it.
         """
         while True:
             epoch = self._tables.epoch(table_id)
-            if epoch is None:
+            if epoch is None and not remote:
                 return False
             table = await self._tables.find(table_id)
             match = table.match
@@ -86,7 +89,8 @@ class Playing:
             if not open_to_it:
                 return False
             entry = draft("played", seat, turn=turn, action=action, maker=maker, body=body)
-            if await self._tables.append_durably(table, entry, epoch) is None:
+            under = NO_EPOCH if epoch is None else epoch
+            if await self._tables.append_durably(table, entry, under) is None:
                 return True
 
     async def time_out(self, table_id: str) -> None:

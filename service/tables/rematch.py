@@ -9,7 +9,6 @@ from __future__ import annotations
 from google.protobuf.json_format import MessageToDict
 
 from tavolata.ext.registry import game_spec
-from tavolata.service.ai_levels import resolve
 from tavolata.service.ports import Entry
 from tavolata.service.refusals import invalid_field
 from tavolata.service.tables import refuse
@@ -28,7 +27,7 @@ from tavolata.service.tables.requests import (
     hash_of,
 )
 from tavolata.service.tables.seating import Seated, Seating, owned_by
-from tavolata.service.tables.settings_check import check_nonce, complete
+from tavolata.service.tables.settings_check import check_nonce, complete, seatable
 from tavolata.v1.table_pb2 import SeatPlan
 from tavolata.v1.table_service_pb2 import RematchRequest
 
@@ -94,19 +93,22 @@ class Rematches(Seating):
         body = {
             "settings": MessageToDict(settings, preserving_proto_field_name=True),
             "rules_version": game_spec(settings.game_id).rules_version,
-            "seats": [self._plan(before.seats[(n - rotate) % count]) for n in range(count)],
+            "seats": [
+                self._plan(before.seats[(n - rotate) % count], settings.game_id)
+                for n in range(count)
+            ],
             "server_seed": entropy.bytes(32).hex(),
             "salt": entropy.bytes(32).hex(),
             "reproducible": False,
         }
         return draft(CREATED, NO_SEAT, body=body)
 
-    def _plan(self, seat: Seat) -> dict[str, object]:
+    def _plan(self, seat: Seat, game_id: str) -> dict[str, object]:
         if seat.kind == PERSON:
             return {"held": seat.name, "former": seat.number}
         assert seat.ai is not None  # noqa: S101 - a match has begun, so no seat is open
         field = f"seats[{seat.number}].ai"
-        return {"ai": ai_body(resolve(seat.ai, self._defaults.ceiling, field))}
+        return {"ai": ai_body(seatable(seat.ai, self._defaults, field, game_id))}
 
 
 def _claim(table: Table, caller: Caller, body: dict[str, str]) -> Entry:

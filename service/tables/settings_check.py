@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from google.protobuf.duration_pb2 import Duration
 
 from tavolata.ext.core.errors import SettingError
 from tavolata.ext.registry import UnknownGame, game_spec
-from tavolata.service.ai_levels import Ceiling, check_nanos, resolve
+from tavolata.service.ai_levels import Ceiling, check_nanos, players, resolve
 from tavolata.service.codecs import codec_of
-from tavolata.service.refusals import invalid_field, of_setting, of_unknown_game
+from tavolata.service.players.offers import LEVEL
+from tavolata.service.refusals import Refused, invalid_field, of_setting, of_unknown_game
+from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.fairness_pb2 import Reveal
 from tavolata.v1.player_pb2 import AiPlayer
-from tavolata.v1.table_pb2 import SeatPlan, TableSettings, Visibility
+from tavolata.v1.table_pb2 import Hints, SeatPlan, TableSettings, Visibility
 
 NONCE_MAX = 64
 SEED_BYTES = 32
@@ -24,13 +26,45 @@ MATCH_S = (0.001, 30 * 86400.0)
 SPECTATOR_DELAY_MAX_S = 3600.0
 
 
+RemoteGames = Callable[[str], Sequence[str] | None]
+
+
+def _no_remote(player: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the server fills in, and the most it allows."""
+    """What the server fills in, and the most it allows. remote_games: the games of a remote player,
+    None if there is none of that name."""
 
     ceiling: Ceiling
     pace_floor_s: float
     pace_jitter_s: float
+    remote_games: RemoteGames = _no_remote
+
+
+def seatable(given: AiPlayer, defaults: Defaults, field: str, game_id: str) -> AiPlayer:
+    """A player for a seat, with everything filled in. Refused with UNKNOWN_PLAYER or
+    INVALID_FIELD."""
+    games = None if given.player in players() else defaults.remote_games(given.player)
+    if games is None:
+        return resolve(given, defaults.ceiling, field)
+    if given.level not in ("", LEVEL) or game_id not in games:
+        lacks = f"doesn't play {game_id}; it plays: {', '.join(games)}"
+        if game_id in games:
+            lacks = f"has no level {given.level!r}; it has: {LEVEL}"
+        allowed = [LEVEL] if game_id in games else games
+        raise Refused(
+            ErrorReason.ERROR_REASON_UNKNOWN_PLAYER,
+            f"the player {given.player!r} {lacks}",
+            {"player": given.player, "level": given.level, "allowed": allowed},
+        )
+    made = AiPlayer(player=given.player, level=LEVEL, remote=True)
+    if given.HasField("limits"):
+        of_anybody = AiPlayer(limits=given.limits)
+        made.limits.CopyFrom(resolve(of_anybody, defaults.ceiling, field).limits)
+    return made
 
 
 def complete(
@@ -62,8 +96,11 @@ def _complete_enums(made: TableSettings) -> None:
         raise invalid_field("settings.visibility", f"is {made.visibility}", "0 to 2")
     if made.reveal not in Reveal.values():
         raise invalid_field("settings.reveal", f"is {made.reveal}", "0 to 2")
+    if made.hints not in Hints.values():
+        raise invalid_field("settings.hints", f"is {made.hints}", "0 to 2")
     made.visibility = made.visibility or Visibility.VISIBILITY_UNLISTED
     made.reveal = made.reveal or Reveal.REVEAL_AT_END
+    made.hints = made.hints or Hints.HINTS_FORBIDDEN
 
 
 def _check_times(made: TableSettings) -> None:
@@ -88,12 +125,22 @@ def _complete_players(made: TableSettings, defaults: Defaults) -> None:
     for field in ("fill_empty_seats", "stand_in"):
         if made.HasField(field) or field == "stand_in":
             player: AiPlayer = getattr(made, field)
-            player.CopyFrom(resolve(player, defaults.ceiling, f"settings.{field}"))
+            player.CopyFrom(_completed(player, defaults, field, made.game_id))
     if not made.HasField("ai_pace"):
         made.ai_pace.floor.FromNanoseconds(round(defaults.pace_floor_s * 1e9))
         made.ai_pace.jitter.FromNanoseconds(round(defaults.pace_jitter_s * 1e9))
     for name in ("floor", "jitter"):
         _check_duration(f"settings.ai_pace.{name}", getattr(made.ai_pace, name), 0.0, PACE_MAX_S)
+
+
+def _completed(given: AiPlayer, defaults: Defaults, field: str, game_id: str) -> AiPlayer:
+    player = seatable(given, defaults, f"settings.{field}", game_id)
+    if field == "stand_in" and player.remote:
+        # Whoever takes over at once when a person is late mustn't be late as well.
+        raise invalid_field(
+            "settings.stand_in.player", f"is {player.player!r}", "one of the server's own players"
+        )
+    return player
 
 
 def check_nonce(nonce: bytes, reproducible: bool) -> bytes:

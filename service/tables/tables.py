@@ -186,7 +186,7 @@ class Tables(TablesInMemory):
                 conclude(table, entry)
             summary = self._summary(table)
             if state == STATE_OPEN and table.state == PLAYING and self.work is not None:
-                summary.claimant = self.work.server_id
+                summary.claimant = self.work.claimant
         self._submit(table, entry, previous, summary, epoch)
 
     def _summary(self, table: Table) -> Summary:
@@ -247,6 +247,7 @@ class Tables(TablesInMemory):
             table.in_flight = None
         if outcome is None:
             table.durable_entries = entry.number
+            self._supersede(table)
             self._bus.announce(table.table_id, entry.number)
             self._hand_over(append)
         elif not table.dead:
@@ -259,11 +260,19 @@ class Tables(TablesInMemory):
         flight.land(outcome)
         self._publish(table)
 
+    def _supersede(self, table: Table) -> None:
+        """Give up another one in memory that was read before this one's last entry: that was let go
+        of while somebody was at it."""
+        other = self._tables.get(table.table_id)
+        if other is not None and other is not table:
+            self._drop(other)
+            self._wake(other)
+
     def _hand_over(self, append: Append) -> None:
         """Tell who acts for matches of one that has begun, or goes on."""
         summary = append.summary
         if self.work is not None and summary is not None and summary.work:
-            if summary.claimant == self.work.server_id:
+            if summary.claimant and summary.claimant == self.work.claimant:
                 self.work.begun(append.table_id)
             else:
                 self.work.resumed(append.table_id)

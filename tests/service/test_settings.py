@@ -25,6 +25,7 @@ OTHERS: dict[str, str] = {
     "traces": "otlp", "identity": "optional", "identity_issuer": "https://i", "log_format": "json",
     "identity_audience": "a", "identity_jwks_url": "https://k",
     "identity_algorithms": "ES256,EdDSA", "tournaments_dir": "t", "log_level": "debug",
+    "players_token_file": "p", "players_replacement": "random",
 }  # fmt: skip
 
 
