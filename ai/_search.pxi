@@ -92,11 +92,14 @@ cdef class Loop(Searcher):
     cdef void begin(self) noexcept nogil:
         """Lay the root, and find out whether the decision there is one for regret matching."""
         cdef uint32_t seats
+        cdef int32_t totals[SEATS_MAX]
         memset(&self.nodes[0], 0, sizeof(Node))
         self.used = 1
         self.spread = 0.1
         self.next_spread = 8
         self.dealer.deal(self.state, &self.chance)
+        self.game.totals(self.state, totals)
+        self.total_before = totals[self.seat]
         seats = self.game.to_act(self.state)
         self.mixed = (seats & (seats - 1)) != 0 and not self.plan.others_by_rule and not self.plan.even
 
@@ -436,6 +439,7 @@ cdef class Loop(Searcher):
         row.visits += 1
         row.square += utility[self.seat] * utility[self.seat]
         self.game.totals(self.state, scores)
+        row.gained += scores[self.seat] > self.total_before
         for i in range(self.game.seat_count):
             row.utility[i] += utility[i]
             row.score[i] += scores[i]

@@ -145,7 +145,7 @@ def _merged(reports: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     first, *others = reports
     for report in others:
         for row, more in zip(first, report, strict=True):
-            for key in ("visits", "square", "strategy"):
+            for key in ("visits", "gained", "square", "strategy"):
                 row[key] += more[key]
             for key in ("utility", "score"):
                 row[key] = [a + b for a, b in zip(row[key], more[key], strict=True)]

@@ -24,6 +24,7 @@ cdef struct Node:        # an edge and the node it leads to; 32 bytes
 cdef struct RootAction:      # what is kept of an action of the deciding seat at the root
     int action
     uint32_t visits
+    uint32_t gained          # visits after which the seat's total was greater than at the root
     double square            # sum of squares of the seat's utility
     double utility[SEATS_MAX]    # sums
     double score[SEATS_MAX]      # sums of totals at the horizon
@@ -66,6 +67,7 @@ cdef class Searcher:
     cdef double elapsed_ms
     cdef uint64_t pause_at       # iterations in all after which to pause; 0: don't
     cdef double pause_ms         # time after which to pause; 0.0: don't
+    cdef int32_t total_before    # of the seat, at the root
     cdef double sum, square      # of the seat's utility
     cdef uint64_t next_spread    # iterations at which the spread is taken again
     cdef double spread           # standard deviation of the seat's utility so far

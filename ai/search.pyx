@@ -150,7 +150,7 @@ cdef class Searcher:
         for i in range(self.root_count):
             row = self.root[i]
             rows.append({
-                "action": row.action, "visits": row.visits,
+                "action": row.action, "visits": row.visits, "gained": row.gained,
                 "square": row.square, "strategy": row.strategy,
                 "utility": [row.utility[s] for s in range(n)], "score": [row.score[s] for s in range(n)],
             })
