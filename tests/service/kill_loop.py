@@ -6,7 +6,7 @@ call with the same request id, at any of the servers. In the end every match mus
 record must have every acknowledged action exactly once, with the turn, seat and content it was
 acknowledged for, and reproduce the match; and every watcher must have got every event exactly once.
 
-    python -m tests.service.kill_loop --kills 200
+    python -m tests.service.kill_loop
     python -m tests.service.kill_loop --kills 200 --store postgres --servers 3
     python -m tests.service.kill_loop --kills 100 --store postgres --kill postgres
 """
@@ -23,6 +23,7 @@ import socket
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,7 @@ from tavolata.v1.event_pb2 import ClosingReason, Event
 from tavolata.v1.play_pb2 import ActionReceipt
 from tavolata.v1.table_pb2 import TableSettings, TableState
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
+from tests.service.campaign import Problems, Progress, conclude, parser_of
 from tests.service.house import AI, CALLER, OPEN, bearer, refusal_of
 from tests.service.postgres import Cluster, Databases
 
@@ -78,6 +80,18 @@ class Tally:
     repeats: int = 0
     events: int = 0
     seconds: float = 0.0
+    longest_silence: float = 0.0  # s between two events at a table, as its watcher got them
+    under_way: list[int] = field(default_factory=list)  # at each kill, changes without an answer
+
+    def __str__(self) -> str:
+        spread = sorted(self.under_way)
+        return (
+            f"{self.kills} kills in {self.seconds:.0f} s: {self.tables} matches played to their"
+            f" end, {self.actions} actions acknowledged, {self.repeats} calls repeated,"
+            f" {self.events} events watched, {self.longest_silence:.1f} s the longest silence at a"
+            f" table; changes under way at a kill {spread[0]} to {spread[-1]},"
+            f" {spread[len(spread) // 2]} at the median, {sum(spread)} together"
+        )
 
 
 @dataclass
@@ -139,6 +153,7 @@ class Load:
     def __init__(self, binds: Sequence[str], seed: int, tally: Tally) -> None:
         self.tally = tally
         self.random = random.Random(seed)
+        self.under_way = Counter[int]()  # changes sent without an answer, by server
         self._ids = 0
         # Connections are tried again at once: the server is back within a second.
         options = [
@@ -166,14 +181,19 @@ class Load:
 
     async def insist(self, method: str, request: Any, token: str | None = None) -> Any:
         """Repeat a call, the same request each time, until it is answered."""
+        changes = "request_id" in request.DESCRIPTOR.fields_by_name
         while True:
+            server = self.random.randrange(len(self.stubs))
+            self.under_way[server] += changes
             try:
-                call = getattr(self.stub, method)
+                call = getattr(self.stubs[server], method)
                 return await call(request, metadata=bearer(token), timeout=5)
             except grpc.aio.AioRpcError as error:
                 _pass_unless_gone(error)
                 self.tally.repeats += 1
                 await asyncio.sleep(0.02)
+            finally:
+                self.under_way[server] -= changes
 
     async def place(self, method: str, request: Any) -> Any:
         """An answer whose token works: a copy of the request that was long on its way may have
@@ -235,6 +255,7 @@ class Load:
 
     async def watch(self, seating: Seating) -> None:
         """Watch a table to its end, going on after every interruption with the last number."""
+        heard = time.monotonic()
         while True:
             after = seating.events[-1].number if seating.events else 0
             request = pb.WatchTableRequest(table_id=seating.table_id, after_event=after)
@@ -242,6 +263,9 @@ class Load:
                 async for message in self.stub.WatchTable(request):
                     if message.HasField("event"):
                         seating.events.append(message.event)
+                        heard, before = time.monotonic(), heard
+                        silence = max(self.tally.longest_silence, heard - before)
+                        self.tally.longest_silence = silence
                     if message.closing.reason in ENDED:
                         return
             except grpc.aio.AioRpcError as error:
@@ -275,8 +299,12 @@ class Load:
         self.tally.events += len(numbers)
 
 
-TABLES = (("bouillabaisse", 2, 0), ("mino_dice", 3, 0), ("bouillabaisse", 1, 2),
-          ("mino_dice", 2, 2))  # fmt: skip
+# Game, people and AI players.
+TABLES = (("bouillabaisse", 2, 0), ("mino_dice", 3, 0), ("cafe_international", 2, 0),
+          ("mister_bill", 3, 1), ("bids", 2, 2), ("bouillabaisse", 1, 2), ("mino_dice", 2, 2),
+          ("cafe_international", 1, 2))  # fmt: skip
+KILLS = 1_000
+SILENCE_S = 10.0  # the longest at a table
 
 
 async def kill_loop(
@@ -289,10 +317,12 @@ async def kill_loop(
     servers: int = 1,
     lease_s: float = 5,
     cluster: Cluster | None = None,
+    quiet: bool = True,
 ) -> Tally:
     """Run the load with that many kills: of one of the servers, or of the cluster if one is given.
     AssertionError says what was lost or doubled."""
     tally = Tally()
+    progress = Progress("kills", kills, quiet=quiet)
     began = time.monotonic()
     targets = [Target(folder, store, f"log-{number}", lease_s) for number in range(servers)]
     for target in targets:
@@ -324,12 +354,16 @@ async def kill_loop(
                     player.result()
             tally.kills += 1
             if cluster is not None:
+                tally.under_way.append(load.under_way.total())
                 cluster.kill()
                 await asyncio.to_thread(cluster.start)
             else:
-                target = load.random.choice(targets)
-                await target.kill()
-                await target.start()
+                number = load.random.randrange(servers)
+                tally.under_way.append(load.under_way[number])
+                await targets[number].kill()
+                await targets[number].start()
+            progress.step(note=f"{tally.actions:,} actions acknowledged")
+        progress.end()
         enough.set()
         await asyncio.gather(*players)
         for seating in finished:
@@ -349,18 +383,29 @@ async def kill_loop(
     return tally
 
 
-def main() -> None:
+def main() -> int:
     """The long form."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--tables", type=int, default=8, help="tables played at a time")
+    parser = parser_of(__doc__)
+    parser.add_argument("--kills", type=int, default=KILLS, help=f"[{KILLS}]")
+    parser.add_argument("--tables", type=int, default=8, help="played at a time [8]")
     parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--servers", type=int, default=1, help="on one PostgreSQL")
+    parser.add_argument("--servers", type=int, default=1, help="on one PostgreSQL [1]")
     parser.add_argument("--kill", choices=("server", "postgres"), default="server")
     chosen = parser.parse_args()
     if chosen.store == "sqlite" and (chosen.servers > 1 or chosen.kill == "postgres"):
         parser.error("several servers, or a PostgreSQL to kill, need --store postgres")
+    problems = Problems()
+    tally = Tally()
+    try:
+        tally = _against_own_servers(chosen)
+    except AssertionError as found:
+        problems.add(str(found))
+    silence = tally.longest_silence
+    problems.check(silence <= SILENCE_S, f"nothing happened at a table for {silence:.1f} s")
+    return conclude("kill_loop", chosen, str(tally) if tally.kills else "ended early", problems)
+
+
+def _against_own_servers(chosen: argparse.Namespace) -> Tally:
     cluster = Cluster() if chosen.store == "postgres" else None
     try:
         store = "" if cluster is None else _database_of(cluster)
@@ -373,16 +418,12 @@ def main() -> None:
                 store=store,
                 servers=chosen.servers,
                 cluster=cluster if chosen.kill == "postgres" else None,
+                quiet=False,
             )
-            tally = asyncio.run(loop)
+            return asyncio.run(loop)
     finally:
         if cluster is not None:
             cluster.stop()
-    sys.stdout.write(
-        f"{tally.kills} kills in {tally.seconds:.0f} s (seed {chosen.seed}): {tally.tables} matches"
-        f" played to their end, {tally.actions} actions acknowledged, {tally.repeats} calls"
-        f" repeated, {tally.events} events watched; nothing lost, nothing doubled\n"
-    )
 
 
 def _database_of(cluster: Cluster) -> str:
@@ -393,4 +434,4 @@ def _database_of(cluster: Cluster) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
