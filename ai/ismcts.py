@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import sqrt
+from threading import Thread
 from typing import Any
 
 from tavolata.ai.player import ActionStatistics, Decision, Limits, Observation
@@ -100,11 +100,13 @@ class IsmctsPlayer:
             self.searcher(observation, dealer, share, seed + thread * THREAD_SEED, stop)
             for thread, share in enumerate(shares(limits, limits.threads))
         ]
-        if len(searchers) == 1:
-            searchers[0].search()
-        else:
-            with ThreadPoolExecutor(len(searchers)) as threads:
-                list(threads.map(lambda searcher: searcher.search(), searchers))
+        first, *others = searchers
+        threads = [Thread(target=searcher.search) for searcher in others]
+        for thread in threads:
+            thread.start()
+        first.search()  # here, as a thread more would take longer to begin
+        for thread in threads:
+            thread.join()
         return searchers
 
     def searcher(
