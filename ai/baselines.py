@@ -17,7 +17,7 @@ from tavolata.ext.core.match import Position
 WORLDS = 20
 NODES_LEAST = 1_000  # of a tree
 SHORTEST_MS = 0.01  # of a world
-OPEN_SPIEL_UCT = 1.0  # 2, as in OpenSpiel's examples, for returns that span 2
+OPEN_SPIEL_UCT = 0.5  # 1 for returns that span 2, as the adapter gives OpenSpiel's own
 
 ALL_EVENTS = 0xFFFFFFFF  # kinds, a bit each
 
@@ -61,7 +61,7 @@ class PimcPlayer(IsmctsPlayer):
         started = time.perf_counter()
         parts = shares(replace(limits, threads=1), self.worlds)
         worlds = Position(game, observation.view_bytes, seed).redeals(observation.seat, len(parts))
-        searchers = []
+        searchers: list[Searcher] = []
         for number, (world, part) in enumerate(zip(worlds, parts, strict=True)):
             left_ms = limits.think_ms and limits.think_ms - 1000 * (time.perf_counter() - started)
             if left_ms is not None and left_ms <= 0 and searchers:

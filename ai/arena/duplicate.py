@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
+from tavolata.ai.arena.cheating import Truth, arena_player_spec
 from tavolata.ai.arena.native import NativeMatch
 from tavolata.ai.arena.timing import bin_of
 from tavolata.ai.basic import NativePlayer, is_native
 from tavolata.ai.player import Decision, Limits, Observation, Player, observe
-from tavolata.ai.players import player_spec
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.game import Game
 from tavolata.ext.core.match import Match
@@ -42,7 +42,7 @@ class Entrant:
 
     def factory(self) -> Callable[[Game], Player]:
         """What makes the player for a match; UnknownPlayer if there is none of its name."""
-        return partial(player_spec(self.player).make, **dict(self.settings))
+        return partial(arena_player_spec(self.player).make, **dict(self.settings))
 
     def make(self, game: Game) -> Player:
         """The player, for one match."""
@@ -155,15 +155,17 @@ def play_match(
             return match, seat_results(match, entrants, natively)
     spent = [Spent() for _ in entrants]
     stop = Stop()
+    match = Match(game, seed)
+    truth = Truth(match, players)
 
     def decide(seat: int, observation: Observation, number: int) -> int:
+        truth.show(players[seat])
         decision, elapsed_ms = ask(
             players[seat], entrants[seat], observation, seed_of(number), stop
         )
         spent[seat].book(decision, elapsed_ms)
         return decision.action
 
-    match = Match(game, seed)
     play_out(match, decide)
     return match, seat_results(match, entrants, spent)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,11 +13,17 @@ import typer
 if TYPE_CHECKING:
     from tavolata.ai.arena.duplicate import Entrant, MatchResult
     from tavolata.ai.arena.statistics import Comparison, Interval, Standing
+    from tavolata.ai.arena.tournament.stopping import StoppingRule, Verdict
 
 PLAYERS_HELP = (
     "Players, who fill the seats in turn (A B at four seats: A B A B). A player is a name, or "
     "LABEL=NAME, with limits and settings after colons: ismcts:iterations=500, "
-    "wild=ismcts:think_ms=20:rule_playouts=false."
+    "wild=ismcts:think_ms=20:rule_playouts=false. `cheating`, for matches only, sees every card."
+)
+SPRT_HELP = (
+    "Two mean differences of win share, first player minus all others, such as 0,0.1: after 20 "
+    "deals and every 10 more, stop as soon as a probability ratio test decides between them (5 % "
+    "error each way)."
 )
 WIDTH = 120  # of the table where there is no terminal
 LABEL_MIN = 12  # letters of a label on a line where it is narrow
@@ -39,6 +46,7 @@ def match(
     processes: Annotated[
         int | None, typer.Option(min=1, help="Worker processes. Default: one a core.")
     ] = None,
+    sprt: Annotated[str | None, typer.Option(help=SPRT_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Let players meet over duplicate deals: every deal is played once for each rotation of the
@@ -56,33 +64,35 @@ def match(
         count = seats or (len(entrants) if len(entrants) > 2 else spec.seats_usual)
         options = spec.complete(count, dict(option_of(spec, text) for text in option or ()))
         check_seats(entrants, count)
+        rule = stopping_rule(sprt, deals)
     except (UnknownGame, UnknownPlayer, SettingError, ValueError) as error:
         raise typer.BadParameter(str(error)) from None
     lineup = tuple(entrants[seat % len(entrants)] for seat in range(count))
     pairing = Pairing(game, options, lineup)
     try:
-        results = list(
-            shown(play_deals(pairing, deals, base=seed, processes=processes), deals, quiet=as_json)
-        )
+        played = play_deals(pairing, deals, base=seed, processes=processes)
+        results, verdict = until(rule, shown(played, deals, quiet=as_json), lineup[0].label)
     except PlayerFault as fault:
         typer.echo(f"a player was at fault: {fault}", err=True)
         raise typer.Exit(1) from None
     table, pairs = standings(results)
     if as_json:
-        typer.echo(json.dumps(as_object(game, options, results, table, pairs)))
+        typer.echo(json.dumps(as_object(game, options, results, table, pairs, verdict)))
     else:
-        report(table, pairs, deals)
+        report(table, pairs, len(results))
+        if sprt is not None:
+            typer.echo(f"the test between {sprt}: {verdict.value}")
 
 
 def entrant(text: str) -> Entrant:
     """A player from the command line; ValueError or UnknownPlayer says what is wrong."""
+    from tavolata.ai.arena.cheating import arena_player_spec
     from tavolata.ai.arena.duplicate import Entrant
     from tavolata.ai.player import Limits
-    from tavolata.ai.players import player_spec
 
     name, *words = text.split(":")
     label, _, player = name.rpartition("=")
-    spec = player_spec(player)
+    spec = arena_player_spec(player)
     limits: dict[str, Any] = {}
     settings = []
     for word in words:
@@ -130,6 +140,55 @@ def check_seats(entrants: list[Entrant], seats: int) -> None:
         raise ValueError(
             "players with different limits need labels of their own: LABEL=NAME:limit=n"
         )
+
+
+def stopping_rule(text: str | None, deals: int) -> StoppingRule:
+    """When to stop; ValueError says what is wrong with the two differences."""
+    from tavolata.ai.arena.tournament.stopping import Count, Sprt
+
+    if text is None:
+        return Count(deals, "win_share")
+    low, _, high = text.partition(",")
+    h0, h1 = number_of(text, low, float), number_of(text, high, float)
+    if not -1 <= h0 < h1 <= 1:
+        raise ValueError(f"--sprt {text}: two numbers from -1 to 1 are needed, the lower one first")
+    return Sprt(deals, "win_share", h0=h0, h1=h1)
+
+
+def until(
+    rule: StoppingRule, deals: Iterable[list[MatchResult]], first: str
+) -> tuple[list[list[MatchResult]], Verdict]:
+    """The deals 0 and on up to the look at which the rule stops, and its verdict.
+
+    Deals that end out of turn wait for those before them, so that fast ones are not preferred.
+    """
+    from tavolata.ai.arena.tournament.stopping import Verdict
+
+    waiting: dict[int, list[MatchResult]] = {}
+    results: list[list[MatchResult]] = []
+    look = rule.next_look(0)
+    for deal in deals:
+        waiting[deal[0].deal] = deal
+        while len(results) in waiting:
+            results.append(waiting.pop(len(results)))
+            if len(results) < look:
+                continue
+            verdict = rule.verdict(differences(results, first))
+            if verdict is not None:
+                return results, verdict
+            look = rule.next_look(len(results))
+    return results, Verdict.DEALS
+
+
+def differences(results: list[list[MatchResult]], first: str) -> list[float]:
+    """Win share of the player of this label less that of all others, deal by deal."""
+    means = []
+    for deal in results:
+        seats = [seat for each in deal for seat in each.seats]
+        own = [seat.won for seat in seats if seat.label == first]
+        others = [seat.won for seat in seats if seat.label != first]
+        means.append(fmean(own) - fmean(others or own))
+    return means
 
 
 def shown(
@@ -191,9 +250,11 @@ def as_object(
     results: list[list[MatchResult]],
     table: list[Standing],
     pairs: list[Comparison],
+    verdict: Verdict,
 ) -> dict[str, Any]:
     """Everything for programs, single matches included."""
     return {
+        "stopped_by": verdict.value,
         "game": game,
         "options": options,
         "standings": [finite(asdict(row)) for row in table],
