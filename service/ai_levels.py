@@ -85,6 +85,17 @@ def check_nanos(field: str, given: Duration) -> None:
         raise invalid_field(f"{field}.nanos", f"is {given.nanos}", f"0 to {10**9 - 1}")
 
 
+def limits_asked(
+    given: SearchLimits | None, iterations: int, ceiling: Ceiling, field: str
+) -> Limits:
+    """What a search may spend that somebody asks for: so many iterations if they don't say. Refused
+    with INVALID_FIELD."""
+    if given is None:
+        given = SearchLimits(iterations=min(iterations, ceiling.iterations))
+    _check_limits(given, ceiling, field)
+    return _given(given, ceiling)
+
+
 def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:
     check_nanos(f"{field}.think_time", limits.think_time)
     think_ms = _milliseconds(limits)
@@ -120,7 +131,10 @@ def seated(
 def _limits_of(player: AiPlayer, of_level: Limits, ceiling: Ceiling) -> Limits:
     if not player.HasField("limits"):
         return within(ceiling, of_level)
-    given = player.limits
+    return _given(player.limits, ceiling)
+
+
+def _given(given: SearchLimits, ceiling: Ceiling) -> Limits:
     return Limits(
         iterations=given.iterations if given.HasField("iterations") else None,
         think_ms=_milliseconds(given) if given.HasField("think_time") else ceiling.think_ms,

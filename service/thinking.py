@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from tavolata.ai.player import Decision, Limits, Observation
 from tavolata.ai.players import PlayerSpec
@@ -21,6 +21,11 @@ from tavolata.service.telemetry import SILENCE, Telemetry
 
 NICE = 10
 THINK_MS_MAX = 3_600_000.0  # that limits can have
+Result = TypeVar("Result")
+
+
+class ThinkingEnds(Exception):
+    """No work is begun any more."""
 
 
 class Thinking(Protocol):
@@ -53,6 +58,8 @@ class ThinkingThreads:
         self._telemetry = telemetry
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._order = itertools.count()
+        self._runs: set[asyncio.Future[Any]] = set()
+        self._closed = False
         self._threads = [
             threading.Thread(target=self._work, name=f"think-{number}", daemon=True)
             for number in range(count)
@@ -114,6 +121,40 @@ class ThinkingThreads:
             stop.set()
             raise
 
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """What ``work`` gives, or raises; it should be short, as it is begun behind the decisions
+        that people wait for and then goes on to its end, whatever becomes of the caller.
+        ThinkingEnds if nothing is begun any more."""
+        if self._closed:
+            raise ThinkingEnds
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Result] = loop.create_future()
+
+        def give(result: Result | None, error: BaseException | None) -> None:
+            if done.done():
+                return
+            if error is None:
+                done.set_result(result)  # type: ignore[arg-type]
+            else:
+                done.set_exception(error)
+
+        def job() -> None:
+            if done.done():
+                return  # nobody waits for it any more
+            try:
+                result = work()
+            except Exception as error:  # noqa: BLE001 - raised where it is awaited
+                _tell(loop, give, None, error)
+            else:
+                _tell(loop, give, result, None)
+
+        self._jobs.put((True, next(self._order), job))
+        self._runs.add(done)
+        try:
+            return await done
+        finally:
+            self._runs.remove(done)
+
     def _work(self) -> None:
         # On Linux a priority belongs to the thread.
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
@@ -125,6 +166,10 @@ class ThinkingThreads:
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""
+        self._closed = True
+        for run in self._runs:
+            if not run.done():
+                run.set_exception(ThinkingEnds())
         for _ in self._threads:
             self._jobs.put((False, -1 - next(self._order), None))
 
@@ -142,10 +187,10 @@ def _until(limits: Limits, ends_at: float | None) -> Limits | None:
 
 def _tell(
     loop: asyncio.AbstractEventLoop,
-    give: Callable[[Decision | None, BaseException | None], None],
-    decision: Decision | None,
+    give: Callable[[Result | None, BaseException | None], None],
+    result: Result | None,
     error: BaseException | None,
 ) -> None:
-    # A loop that is closed by now has nobody who waits for the decision.
+    # A loop that is closed by now has nobody who waits for the result.
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(give, decision, error)
+        loop.call_soon_threadsafe(give, result, error)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tavolata.service.buckets import Buckets
 from tavolata.service.ports import Clock
+from tavolata.service.refusals import Refused
 from tavolata.service.tables import refuse
 from tavolata.service.tables.model import AI, OPEN, Table
 from tavolata.service.tables.requests import Person
@@ -22,7 +23,8 @@ OPEN_RETRY_S = 30.0  # a table may be over by then
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """What one caller may have; 0: as much as there is. tables_per_min: made; open_tables: made and
-    not over; ai_s_per_min: seconds of search for the seats of tables that the caller made."""
+    not over; ai_s_per_min: seconds of search for the seats of tables that the caller made, and for
+    analyses that the caller asked for."""
 
     tables_per_min: int = 0
     open_tables: int = 0
@@ -85,6 +87,23 @@ class Makers:
 
     # -- AI players -------------------------------------------------------------------------------
 
+    def spend_by(self, caller: Key, seconds: float) -> None:
+        """A search has taken that long that a caller asked for."""
+        if caller:
+            self._ai.spend(caller, seconds)
+
+    def debt_by(self, caller: Key) -> float:
+        """Seconds until a caller has time of AI players again; 0 if there is some left."""
+        return self._ai.debt_s(caller)
+
+    def refuse_spent(self, caller: Key) -> None:
+        """Refused with LIMIT_EXCEEDED if a caller has used up the time of AI players."""
+        if debt_s := self.debt_by(caller):
+            raise self._spent("seconds of search in a minute for one caller", debt_s)
+
+    def _spent(self, limit: str, debt_s: float) -> Refused:
+        return refuse.limit_exceeded(limit, round(self._allowance.ai_s_per_min), max(debt_s, 0.1))
+
     def spend(self, table: Table, seconds: float) -> None:
         """An AI player has thought that long at a table."""
         key = self._makers.get(table.table_id)
@@ -100,9 +119,7 @@ class Makers:
         """Refused with LIMIT_EXCEEDED if a match would need AI players whose time is used up."""
         needs_ai = any(seat.kind in (AI, OPEN) for seat in table.seats)
         if needs_ai and (debt_s := self._debt_s(table)):
-            limit = "seconds of search in a minute for one caller's tables"
-            allowed = round(self._allowance.ai_s_per_min)
-            raise refuse.limit_exceeded(limit, allowed, max(debt_s, 0.1))
+            raise self._spent("seconds of search in a minute for one caller's tables", debt_s)
 
     def _debt_s(self, table: Table) -> float:
         key = self._makers.get(table.table_id)

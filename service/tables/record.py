@@ -31,7 +31,7 @@ def replay_of(table: Table, message: TableMessage, viewer: int) -> Replay:
         message,
         match,
         event_messages(table, viewer, 0, len(table.happenings)),
-        [_decision(entry) for entry in table.entries if entry.kind == "played"],
+        [decision_facts(entry) for entry in table.entries if entry.kind == "played"],
         proof=proof,
         viewer=viewer,
     )
@@ -46,7 +46,7 @@ def refuse_replay(table: Table) -> None:
         raise refuse.live(table.table_id)
 
 
-def _decision(entry: Entry) -> Decision:
+def decision_facts(entry: Entry) -> Decision:
     """What the match itself doesn't know of a decision."""
     made = Decision(
         made_by=entry.maker,  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tavolata.ai.analysis import analysing
 from tavolata.ai.player import Limits, Observation, observe
 from tavolata.ai.players import BUILT_IN
 from tavolata.ai.stop import Stop
@@ -96,6 +97,15 @@ def decisions_on(observation: Observation, seed: int = SEARCH_SEED) -> dict[str,
     return found
 
 
+def analyses(match: Match, viewer: int) -> object:
+    """What an analysis of the viewer's decision tells at the end; its seed is made of what it sees."""
+    if viewer not in match.to_act:
+        return None
+    *_, last = analysing(observe(match, viewer), SEARCH_LIMITS, seed=SEARCH_SEED, stop=Stop())
+    assert last is not None
+    return last.found.action, last.found.nodes, last.found.statistics
+
+
 ASPECTS: Mapping[str, Aspect] = {
     function.__name__: function
     for function in (
@@ -109,6 +119,7 @@ ASPECTS: Mapping[str, Aspect] = {
         rule_of_thumb,
         sampled_worlds,
         decisions,
+        analyses,
     )
 }
 

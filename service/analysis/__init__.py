@@ -1,0 +1,1 @@
+"""Analyses of decisions over the API: hints in play, and reviews of matches that are over."""
