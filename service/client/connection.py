@@ -14,6 +14,9 @@ from tavolata.service.client.stream import PlayStream
 from tavolata.service.client.tournaments import Tournaments
 from tavolata.service.client.watching import OnThinking, Update
 from tavolata.v1 import (
+    analysis_pb2,
+    analysis_service_pb2,
+    analysis_service_pb2_grpc,
     catalog_pb2,
     catalog_service_pb2,
     catalog_service_pb2_grpc,
@@ -78,6 +81,7 @@ class Connection:
             table_service_pb2_grpc.TableServiceStub(channel),
             policy,
             identity,
+            analysis_service_pb2_grpc.AnalysisServiceStub(channel),
         )
         self.tournaments = Tournaments(channel, policy, identity)
         self._identity = identity
@@ -264,6 +268,40 @@ class Connection:
         request = table_service_pb2.GetReplayRequest(table_id=table_id)
         response = await self._wire.call(self._wire.tables.GetReplay, request)
         return response.replay
+
+    def analyze(
+        self,
+        table_id: str,
+        turn: int,
+        seat: int | None = None,
+        *,
+        limits: player_pb2.SearchLimits | None = None,
+        seed: int = 0,
+    ) -> AsyncGenerator[analysis_pb2.Analysis, None]:
+        """What a search finds out about a decision of a match that is over, as it grows.
+
+        turn: its number; seat: whose, if several decided at once; limits: 20,000 iterations if left
+        out. The last one is final.
+        """
+        return self._wire.analyze(table_id, "", turn=turn, seat=seat, limits=limits, seed=seed)
+
+    def review(
+        self,
+        table_id: str,
+        seats: Sequence[int] = (),
+        *,
+        hindsight: bool = False,
+        limits: player_pb2.SearchLimits | None = None,
+        seed: int = 0,
+    ) -> AsyncGenerator[analysis_service_pb2.ReviewMatchResponse, None]:
+        """Every decision of a match that is over, judged by what it cost.
+
+        seats: whose, all if empty; limits: of each search, 1,000 iterations if left out. First
+        comes the start, with how many decisions will follow; last the summary.
+        """
+        return self._wire.review(
+            table_id, "", seats=tuple(seats), hindsight=hindsight, limits=limits, seed=seed
+        )
 
     def play_stream(self) -> PlayStream:
         """One stream for many seats; use it in ``async with``."""

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
+from tavolata.service.client.analysis import analyze, review
 from tavolata.service.client.errors import Refused
 from tavolata.service.client.retry import Identity, RetryPolicy, bearer, call
 from tavolata.service.client.watching import OnThinking, Update, follow
 from tavolata.service.client.watching import Sequence as Numbers
 from tavolata.v1 import (
+    analysis_pb2,
+    analysis_service_pb2,
+    analysis_service_pb2_grpc,
     catalog_service_pb2_grpc,
     event_pb2,
     game_pb2,
@@ -52,7 +56,8 @@ class Wire:
     catalog: catalog_service_pb2_grpc.CatalogServiceAsyncStub
     tables: table_service_pb2_grpc.TableServiceAsyncStub
     policy: RetryPolicy
-    identity: Identity | None = None
+    identity: Identity | None
+    analysis: analysis_service_pb2_grpc.AnalysisServiceAsyncStub
 
     async def call(
         self, rpc: Callable[..., Awaitable[Response]], request: object, token: str = ""
@@ -114,6 +119,18 @@ class Wire:
         return follow(
             open_watch, Numbers(after_event, with_views=with_views), self.policy, on_thinking
         )
+
+    def analyze(
+        self, table_id: str, token: str, **asked: Any
+    ) -> AsyncGenerator[analysis_pb2.Analysis, None]:
+        """See ``analysis.analyze``."""
+        return analyze(self.analysis, self.policy, table_id, token, **asked)
+
+    def review(
+        self, table_id: str, token: str, **asked: Any
+    ) -> AsyncGenerator[analysis_service_pb2.ReviewMatchResponse, None]:
+        """See ``analysis.review``."""
+        return review(self.analysis, self.policy, table_id, token, **asked)
 
 
 class Seat:
@@ -224,6 +241,37 @@ class Seat:
         response = await self._wire.call(self._wire.tables.JoinTable, request, self.token)
         self.table, self.number = response.table, response.seat
         return response.table
+
+    def analyze(
+        self,
+        turn: int | None = None,
+        *,
+        limits: player_pb2.SearchLimits | None = None,
+        seed: int = 0,
+    ) -> AsyncGenerator[analysis_pb2.Analysis, None]:
+        """What a search finds out about the seat's open decision, at a table with hints allowed, or
+        about decision ``turn`` of a match that is over. See ``Connection.analyze``."""
+        return self._wire.analyze(
+            self.table_id, self.token, turn=turn, seat=self.number, limits=limits, seed=seed
+        )
+
+    def review(
+        self,
+        seats: Sequence[int] = (),
+        *,
+        hindsight: bool = False,
+        limits: player_pb2.SearchLimits | None = None,
+        seed: int = 0,
+    ) -> AsyncGenerator[analysis_service_pb2.ReviewMatchResponse, None]:
+        """As ``Connection.review``; at a table whose hands aren't revealed, of the seat itself."""
+        return self._wire.review(
+            self.table_id,
+            self.token,
+            seats=tuple(seats),
+            hindsight=hindsight,
+            limits=limits,
+            seed=seed,
+        )
 
     async def rematch(
         self, *, rotate_seats: int = 0, nonce: bytes = b"", request_id: str = ""
