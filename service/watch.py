@@ -2,6 +2,8 @@
 
 A watch keeps no queue. It has the number of the last event it sent and reads on from the table's
 log whenever more of it is durable; a reader that falls too far behind is moved ahead by a snapshot.
+What comes at once, from another server's part of the log, is no reader's fault: however much it is,
+it isn't held against one that was near the end before.
 A spectator who is kept behind reads from the table as it was (tables/behind.py).
 """
 
@@ -54,8 +56,9 @@ OVERFLOW = SnapshotReason.SNAPSHOT_REASON_OVERFLOW
 @dataclass(slots=True, eq=False)
 class Watch:
     """One viewer's watch. sent: number of the last event sent; owed: up to here nothing may be
-    skipped; version: of the public table that the viewer has; ended: why it was told to end;
-    has_more: it can tell more at once; over: it has told its closing message."""
+    skipped; bursts: how many of the table's it has seen; version: of the public table that the
+    viewer has; ended: why it was told to end; has_more: it can tell more at once; over: it has told
+    its closing message."""
 
     table: Table
     viewer: int
@@ -73,6 +76,7 @@ class Watch:
     over: bool = False
     version: int = -1
     ended: ClosingReason.ValueType | None = None
+    bursts: int = 0
     behind: Table | None = None  # the table as it was at `sent`, while more has happened since
     thinking_turn: int = -1  # the decision that somebody is thinking about
     thinking_at: float = 0.0  # when to say so next, on the monotonic clock
@@ -157,6 +161,7 @@ class WatchHub:
             wake or asyncio.Event(),
             with_thinking,
         )
+        watch.bursts = len(table.bursts)
         self._watches[watch] = None
         self._places[place] += 1
         table.watchers[watch.wake] = None
@@ -210,6 +215,9 @@ class WatchHub:
         """What the watch can tell at once, or the beginning of that, to its closing message."""
         if watch.begin_with_snapshot or watch.over:
             return ()
+        if not watch.table.entries:  # let go of, and to be read again
+            watch.has_more = False
+            return () if watch.ended is None else (self._closing(watch, watch.ended),)
         shown = self._shown(watch)
         messages = self._next(watch, shown)
         reason = self._reason_to_end(watch, shown)
@@ -289,6 +297,7 @@ class WatchHub:
     def _next(self, watch: Watch, table: Table) -> Sequence[Told]:
         """The next messages, few enough to be made at once; all are events that are durable."""
         last = table.durable_events
+        self._forgive_bursts(watch, last)
         if last - watch.sent > self._backlog_max and watch.sent >= watch.owed:
             return self._overflow(watch, table)
         until = min(last, watch.sent + CHUNK)
@@ -299,6 +308,17 @@ class WatchHub:
             watch.sent = until
             return events
         return self._next_with_view(watch, table)
+
+    def _forgive_bursts(self, watch: Watch, last: int) -> None:
+        """Let nothing be skipped, of events up to the last, of what came at once while the watch
+        was near the end."""
+        table = watch.table
+        table.note_burst()
+        while watch.bursts < len(table.bursts) and table.bursts[watch.bursts][1] <= last:
+            before, after = table.bursts[watch.bursts]
+            if before - watch.sent <= self._backlog_max:
+                watch.owed = max(watch.owed, after)
+            watch.bursts += 1
 
     def _next_with_view(self, watch: Watch, table: Table) -> list[Told]:
         """The rest of the events of one entry, and the view after it."""
@@ -379,10 +399,22 @@ class WatchHub:
 
     async def _move(self, watch: Watch) -> None:
         """Watch the table that is in memory by now, settled. Refused if it can't be read."""
+        was_near = watch.table.durable_events - watch.sent <= self._backlog_max
         watch.table.watchers.pop(watch.wake, None)
         watch.table = await self._tables.settled(watch.table.table_id)
         watch.table.watchers[watch.wake] = None
         watch.behind = None
+        watch.bursts = len(watch.table.bursts)
+        if was_near:
+            watch.owed = max(watch.owed, watch.table.durable_events)
+
+    def let_go(self, table: Table) -> None:
+        """Hold a table no longer that has left the memory; what is left to tell is read again."""
+        husk = table.husk()
+        for watch in self._watches:
+            if watch.table is table:
+                watch.table, watch.behind = husk, None
+                husk.watchers[watch.wake] = None
 
 
 def _closing(reason: ClosingReason.ValueType, sent: int) -> Closing:

@@ -15,6 +15,7 @@ from tavolata.v1.event_pb2 import Event, TableEvent
 from tavolata.v1.player_pb2 import AiPlayer
 from tavolata.v1.table_pb2 import SeatControl, TableSettings, TableState
 
+BURST_MIN = 16  # events at once that watchers have to know of; fewer keep nobody behind
 SPECTATOR: Final = -1  # as a viewer, in the rules and here
 NO_SEAT: Final = -1  # the slot of an owner without a seat, and of requests without a token
 
@@ -181,6 +182,8 @@ class Table:
     shared: SharedEvents = field(default_factory=SharedEvents)
     watchers: dict[Bell, None] = field(default_factory=dict)  # in their order
     past: Table | None = None  # what spectators see who are kept behind, see behind.py
+    noted_events: int = 0  # that were durable when bursts were last looked for
+    bursts: list[tuple[int, int]] = field(default_factory=list)  # see note_burst
 
     @property
     def table_id(self) -> str:
@@ -208,6 +211,16 @@ class Table:
     def durable_events(self) -> int:
         """Number of the last event that is recorded for good; later ones mustn't be shown yet."""
         return self.event_ends[self.durable_entries - 1] if self.durable_entries else 0
+
+    def note_burst(self) -> None:
+        """Keep between which events many have become durable at once, since this was last asked."""
+        before, self.noted_events = self.noted_events, self.durable_events
+        if self.noted_events - before >= BURST_MIN:
+            self.bursts.append((before, self.noted_events))
+
+    def husk(self) -> Table:
+        """What has to be loaded anew, in place of a table that is let go of."""
+        return Table(self.setup, self.rules, [], dead=True)
 
     @property
     def chain(self) -> bytes:

@@ -172,10 +172,14 @@ class ThinkingHere:
 
 
 def core_on(
-    store: MemoryStore, clock: DrawnClock, entropy: KnownEntropy, bus: Bus | None = None
+    store: MemoryStore,
+    clock: DrawnClock,
+    entropy: KnownEntropy,
+    bus: Bus | None = None,
+    **flags: object,
 ) -> Core:
-    """A core on these ports."""
-    chosen = settings.load(None, ai_floor_s=0.5, ai_jitter_s=1.0)
+    """A core on these ports, with these settings."""
+    chosen = settings.load(None, **{"ai_floor_s": 0.5, "ai_jitter_s": 1.0} | flags)
     return make_core(
         chosen, store, bus or LocalBus(), clock, entropy, ThinkingHere(), asyncio.Event()
     )
