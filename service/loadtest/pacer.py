@@ -95,7 +95,7 @@ class OpenLoop:
 
     def unsent(self) -> int:
         """See Pacer; of those that count."""
-        self._give_up(time.monotonic())
+        self._give_up(self.until)
         return self._unsent
 
     def _give_up(self, before: float) -> None:

@@ -75,12 +75,12 @@ class Load:
             await hall.close()
         return self._account(tell, go.begin)
 
-    def stop(self) -> None:
-        """End early."""
+    def stop(self, within_s: float = STOPPING_S) -> None:
+        """End early; calls under way have so long."""
         now = time.monotonic()
         for each in (self.tally, self.wire, *([self._pacer] if self._pacer else ())):
             each.until = min(each.until, now)
-        asyncio.get_running_loop().call_later(STOPPING_S, self._cancel)
+        asyncio.get_running_loop().call_later(within_s, self._cancel)
 
     def _cancel(self) -> None:
         for task in self._tables:

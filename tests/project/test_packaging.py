@@ -21,7 +21,7 @@ FOLDERS = ("service", "ai", "ext", "seeds")
 
 # What the extras bring, and who may need it to load.
 OPTIONAL = (
-    *("asyncpg", "gymnasium", "jinja2", "matplotlib", "numpy", "open_spiel", "openskill"),
+    *("asyncpg", "gymnasium", "hdrh", "jinja2", "matplotlib", "numpy", "open_spiel", "openskill"),
     *("opentelemetry", "pettingzoo", "pyspiel", "ray"),
 )
 WITH_EXTRAS = (
@@ -29,6 +29,7 @@ WITH_EXTRAS = (
     "tavolata.ai.adapters.pettingzoo_",
     "tavolata.ai.adapters.vectors",
     "tavolata.ai.arena.tournament.",
+    "tavolata.service.loadtest.",
     "tavolata.service.store.postgres",
     "tavolata.service.tracing",
 )

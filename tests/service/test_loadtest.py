@@ -10,7 +10,8 @@ import random
 import re
 import signal
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,19 +38,44 @@ from tavolata.v1.event_pb2 import (
     Snapshot,
 )
 from tavolata.v1.table_service_pb2 import WatchTableResponse
-from tests.service.house import House, house_in
+from tests.service.house import House, house_in, until
 
 ANY_NUMBER = {"caller_tables_per_min": 0, "caller_tables_max": 0}
 
 
-async def load(house: House, seconds: float = 1.0, **plan: Any) -> tuple[Account, list[Slice]]:
-    """What a load in this process comes to."""
+async def load(
+    house: House, enough: Callable[[Tally], bool] | None = None, **plan: Any
+) -> tuple[Account, list[Slice]]:
+    """What a load in this process comes to; ended as soon as there was enough, if that is told."""
     slices: list[Slice] = []
-    made = Plan(Reach(house.target), warmup_s=0.0, duration_s=seconds, **plan)
-    tool = Load(made, 0)
-    account = await tool.run(Go(time.monotonic(), 0.0), slices.append)
+    fields = {"warmup_s": 0.0, "duration_s": 60.0, "timeout_s": 30.0, "connections": 2} | plan
+    tool = Load(Plan(Reach(house.target), **fields), 0)
+    running = asyncio.create_task(tool.run(Go(time.monotonic(), 0.0), slices.append))
+    if enough is not None:
+        is_enough = enough
+
+        async def ended() -> bool:
+            return running.done() or is_enough(tool.tally)
+
+        await until(ended, within_s=60.0)
+        tool.stop(within_s=30.0)
+    account = await running
     await tool.wire.close()
     return account, slices
+
+
+def at_least(number: int, *whats: str) -> Callable[[Tally], bool]:
+    """Whether so many of each have succeeded."""
+
+    def enough(tally: Tally) -> bool:
+        counts = Counter(tally.counts)
+        for (what, _), found in tally.latencies.items():
+            counts[what] += len(found)
+        for (what, _, kind, _), count in tally.failures.items():
+            counts[f"{what} {kind}"] += count
+        return all(counts[what] >= number for what in whats)
+
+    return enough
 
 
 def succeeded(account: Account, what: str) -> int:
@@ -159,9 +185,10 @@ def test_the_command_says_what_is_wrong_with_its_options() -> None:
 async def test_only_calls_that_succeeded_count_as_such_as_the_server_itself_counts(
     tmp_path: Path,
 ) -> None:
-    flags = ANY_NUMBER | {"caller_calls_per_s": 60, "metrics_bind": "127.0.0.1:0"}
+    flags = ANY_NUMBER | {"calls_max": 2, "metrics_bind": "127.0.0.1:0"}
     async with house_in(tmp_path, **flags) as house:
-        account, _ = await load(house, tables=4, seconds=1.5)
+        enough = at_least(10, "PlayAction", "PlayAction refused")
+        account, _ = await load(house, enough, tables=8)
         registry = house.server._metrics.registry  # type: ignore[union-attr]
 
         def told(method: str, code: str) -> float:
@@ -199,7 +226,7 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_no_success() -> None:
 async def test_a_server_that_is_not_there_has_no_success_and_an_error() -> None:
     house = House(Path("/nonexistent"))
     house.target = "127.0.0.1:1"
-    account, _ = await load(house, tables=1, seconds=0.3)
+    account, _ = await load(house, tables=1, duration_s=0.3)
     assert not account.latencies
     assert {(what, kind, reason) for what, _, kind, reason in account.failures} == {
         ("CreateTable", "error", "UNAVAILABLE")
@@ -216,35 +243,31 @@ async def test_a_server_that_is_not_there_has_no_success_and_an_error() -> None:
         {"transport": "stream"},
         {"transport": "unary", "ai_share": 0.5, "ai_player": "greedy"},
         {"transport": "stream", "views": True, "seats": "min"},
-        {"transport": "unary", "rate": 60.0},
+        {"transport": "unary", "rate": 100.0},
     ],
     ids=lambda how: " ".join(map(str, how.values())),
 )
 async def test_people_play_all_games_and_every_receipt_is_the_one_expected(
     tmp_path: Path, how: dict[str, Any]
 ) -> None:
-    async with house_in(tmp_path, **ANY_NUMBER) as house:
-        account, slices = await load(house, tables=5, seconds=0.8, connections=1, **how)
     what = "PlayStream play" if how["transport"] == "stream" else "PlayAction"
+    async with house_in(tmp_path, **ANY_NUMBER) as house:
+        account, slices = await load(house, at_least(20, what), tables=5, **how)
     assert not account.failures
     assert not account.problems
-    assert succeeded(account, what) > 10
     in_slices = sum(len(Latencies(2).add_packed(each.actions)) for each in slices)
-    assert in_slices == succeeded(account, what)
+    assert in_slices >= succeeded(account, what) >= 20
     assert slices[-1].open.get("tables", 0) == 0
 
 
 async def test_nothing_is_missing_or_doubled_after_storms(tmp_path: Path) -> None:
     async with house_in(tmp_path, **ANY_NUMBER) as house:
         for transport in ("unary", "stream"):
-            account, _ = await load(
-                house, 1.0, tables=4, watchers=2, storm_s=0.1, transport=transport, connections=2
-            )
+            enough = at_least(10, "cuts", "resume", "events")
+            plan = {"tables": 4, "watchers": 2, "storm_s": 0.06, "transport": transport}
+            account, _ = await load(house, enough, **plan)
             assert not account.problems
             assert not account.failures
-            assert account.counts["cuts"] > 10
-            assert account.counts["events"] > 50
-            assert succeeded(account, "resume") > 5
 
 
 def follow_told(*messages: Any) -> list[str]:
@@ -361,7 +384,7 @@ def _check_json_and_page(found: result.Result) -> None:
 async def test_what_nobody_could_send_is_told_as_not_sent() -> None:
     house = House(Path("/nonexistent"))
     house.target = "127.0.0.1:1"
-    account, _ = await load(house, tables=1, seconds=0.4, rate=50.0, arrivals="even")
+    account, _ = await load(house, tables=1, duration_s=0.4, rate=50.0, arrivals="even")
     unsent = account.failures["PlayAction", "", "error", NOT_SENT]
-    # The table gives up when there is no time left for another try, shortly before the end.
-    assert 10 <= unsent <= 20
+    # Of the 20 that were due; nobody ever got to a table.
+    assert 19 <= unsent <= 20
