@@ -1,8 +1,10 @@
-"""Search iterations per second, on one thread."""
+"""Search iterations per second on one thread, what a second adds, and time limits."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from math import ceil
 
 from tavolata.ai.ismcts import IsmctsPlayer
 from tavolata.ai.player import Limits, observe
@@ -19,6 +21,12 @@ ROUND_GOAL, FIRST_GOAL = 0.40, 0.25  # of the floor's playouts/s
 TIMED_ITERATIONS = 1_000
 TIMED_GOAL_MS = {"cafe_international": 250.0}  # the whole match from the opening, no horizon
 TIMED_GOAL_MS_ELSE = 30.0
+THREADS_MS = 100.0  # of a search whose iterations on one and on two threads are compared
+THREADS_RUNS = 15
+THREADS_GOAL = 1.8
+LIMIT_MS = 20.0
+LIMIT_DECISIONS = 100  # of each game
+OVER_GOAL_MS = 10.0  # beyond the limit at the 99th percentile
 
 
 class RoundWalk:
@@ -65,6 +73,9 @@ def measurements() -> Iterator[Measurement]:
         yield from _rounds("bouillabaisse", rule_playouts)
     for game_id in GAMES:
         yield from _opening(game_id)
+    for game_id in GAMES:
+        yield _two_threads(game_id)
+    yield _over_the_limit()
 
 
 def _rounds(game_id: str, rule_playouts: bool) -> Iterator[Measurement]:
@@ -104,3 +115,56 @@ def _opening(game_id: str) -> Iterator[Measurement]:
     rate = 1000 * TIMED_ITERATIONS / value
     yield Measurement(f"{case}, {level()}", rate, "iterations/s", f"C floor, {level()}", playouts)
     yield Measurement(case, goal_ms / value, f"times in {goal_ms:.0f} ms", goal=1.0)
+
+
+def _two_threads(game_id: str) -> Measurement:
+    """Iterations of a search at the first decision in equal time, in turns on one thread and on
+    two."""
+    spec = GAMES[game_id]
+    match = Match(spec.make(spec.seats_usual), SEED)
+    player = IsmctsPlayer(match.game)
+    observation = observe(match, match.to_act[0])
+
+    def iterations(threads: int) -> float:
+        limits = Limits(think_ms=THREADS_MS, threads=threads)
+        return player.analyse(observation, limits, seed=1, stop=Stop()).iterations
+
+    one, two = interleaved(THREADS_RUNS, lambda: iterations(1), lambda: iterations(2))
+    case = f"{game_id} {spec.seats_usual} seats, {THREADS_MS:.0f} ms at the first decision"
+    return Measurement(f"{case}, two threads", two, "iterations", "one thread", one, THREADS_GOAL)
+
+
+def _over_the_limit() -> Measurement:
+    """How long decisions take beyond a limit in time, from the request to the answer, in all games:
+    the 99th percentile. Beside it that of a loop that does nothing but watch the clock, in turns
+    with the decisions: so much of it is the machine's."""
+    taken = [pair for game_id in GAMES for pair in _timed_decisions(game_id)]
+    over, bare = (sorted(took - LIMIT_MS for took in column) for column in zip(*taken, strict=True))
+    late, machine = (column[ceil(0.99 * len(column)) - 1] for column in (over, bare))
+    case = (
+        f"all games, {len(over):,} decisions of {LIMIT_MS:.0f} ms, p99 {late:.2f} ms beyond it "
+        f"(a loop that watches the clock: {machine:.2f} ms)"
+    )
+    unit = f"times in {OVER_GOAL_MS:.0f} ms"
+    return Measurement(case, OVER_GOAL_MS / max(late, 0.001), unit, goal=1.0)
+
+
+def _timed_decisions(game_id: str) -> Iterator[tuple[float, float]]:
+    """Milliseconds of searches at the decisions of matches from their beginnings, and of a loop
+    that ends at the same limit after each."""
+    spec, count = GAMES[game_id], 0
+    limits = Limits(think_ms=LIMIT_MS)
+    while count < LIMIT_DECISIONS:
+        match = Match(spec.make(spec.seats_usual), (20_261 + count).to_bytes(32, "big"))
+        player = IsmctsPlayer(match.game)
+        while not match.over and count < LIMIT_DECISIONS:
+            seat = match.to_act[0]
+            observation = observe(match, seat)
+            started = time.perf_counter()
+            decision = player.analyse(observation, limits, seed=count, stop=Stop())
+            ended = time.perf_counter()
+            while (watched := time.perf_counter() - ended) < LIMIT_MS / 1000:
+                pass
+            yield 1000 * (ended - started), 1000 * watched
+            match.play(seat, decision.action)
+            count += 1

@@ -16,6 +16,7 @@ from tavolata.service.cli import (
     bench,
     demo,
     doctor,
+    experiments,
     loadtest,
     match,
     migrate,
@@ -57,6 +58,8 @@ def tavolata(
 app.command("replay")(replay.replay)
 app.command("verify")(verify.verify)
 app.command("match")(match.match)
+app.command("ablate")(experiments.ablate)
+app.command("tune")(experiments.tune)
 app.command("bench")(bench.bench)
 app.command("loadtest")(loadtest.loadtest)
 app.command("serve", cls=SettingsCommand)(serve.serve)

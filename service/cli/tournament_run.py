@@ -33,8 +33,19 @@ class Where(StrEnum):
     ray = "ray"
 
 
-def play(tournament: Tournament, workers: int | None, where: Where, ray: str | None) -> None:
-    """Play to the end, or until a signal; always tell what there is and what can be done next."""
+def play(
+    tournament: Tournament,
+    workers: int | None,
+    where: Where,
+    ray: str | None,
+    *,
+    go_on: str | None = None,
+) -> None:
+    """Play to the end, or until a signal; always tell what there is and what can be done next.
+
+    go_on: the command that goes on with what was stopped, of which this is a part; None: it is a
+    tournament by itself.
+    """
     from tavolata.ai.arena.tournament.backends import WorkerError
     from tavolata.ai.arena.tournament.runner import ForeignResults
     from tavolata.ai.arena.tournament.runner import run as run_tournament
@@ -42,7 +53,8 @@ def play(tournament: Tournament, workers: int | None, where: Where, ray: str | N
     from tavolata.service.cli.tournament_progress import progress
 
     received: list[int] = []
-    kept = f"what was played is kept; go on with: tavolata tournament resume {tournament.folder}"
+    next_ = go_on or f"tavolata tournament resume {tournament.folder}"
+    kept = f"what was played is kept; go on with: {next_}"
     with closing(tournament):
         try:
             with (
@@ -63,6 +75,8 @@ def play(tournament: Tournament, workers: int | None, where: Where, ray: str | N
             stop(f"{error}\n{kept}", FAILED)
     if ending.result_hash is None:
         stop(f"stopped after {ending.matches} matches; {kept}", SIGNALLED + received[0])
+    if go_on is not None:
+        return
     typer.echo(f"{ending.matches} matches; result hash: {ending.result_hash}")
     typer.echo(f"results: tavolata tournament standings {tournament.folder}")
 

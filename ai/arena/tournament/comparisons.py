@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import inf, log10, sqrt
+from math import inf, isfinite, log10, sqrt
 from statistics import fmean, stdev
 
 from tavolata.ai.arena.duplicate import SeatResult
@@ -25,11 +25,16 @@ class Compared:
     contest: str
     first: str
     second: str
-    deals: int
     matches: int
+    differences: tuple[float, ...]  # in mean utility, deal by deal
     utility: Interval
     share: Interval
     p: float
+
+    @property
+    def deals(self) -> int:
+        """How many deals they met in."""
+        return len(self.differences)
 
     @property
     def elo(self) -> tuple[float, float, float]:
@@ -75,8 +80,8 @@ def compared(contest: str, pair: tuple[str, str], outcomes: Sequence[MatchOutcom
         contest=contest,
         first=first,
         second=second,
-        deals=len(deals),
         matches=len(outcomes),
+        differences=tuple(differences),
         utility=interval(differences),
         share=interval(shares),
         p=chance(differences),
@@ -103,6 +108,11 @@ def chance(differences: Sequence[float]) -> float:
     if spread == 0:
         return 1.0 if mean == 0 else 0.0
     return two_sided(mean / spread * sqrt(count), count - 1)
+
+
+def finite(value: float) -> float | None:
+    """The value for JSON, which has no infinity."""
+    return value if isfinite(value) else None
 
 
 def holm(chances: Sequence[float]) -> list[float]:
