@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
@@ -11,8 +11,10 @@ from tavolata.service.client.errors import Refused, refused_call
 from tavolata.service.client.retry import Patience, RetryPolicy, bearer
 from tavolata.v1 import analysis_pb2
 from tavolata.v1 import analysis_service_pb2 as pb
-from tavolata.v1.analysis_service_pb2_grpc import AnalysisServiceAsyncStub
 from tavolata.v1.player_pb2 import SearchLimits
+
+if TYPE_CHECKING:
+    from tavolata.v1.analysis_service_pb2_grpc import AnalysisServiceAsyncStub
 
 
 async def analyze(
