@@ -9,6 +9,7 @@ from math import sqrt
 from threading import Thread
 from typing import Any
 
+from tavolata.ai.belief import believed
 from tavolata.ai.player import ActionStatistics, Decision, Limits, Observation
 from tavolata.ai.search import Searcher
 from tavolata.ai.stop import Stop
@@ -16,6 +17,7 @@ from tavolata.ext.core.cpu import best_build
 from tavolata.ext.core.game import Dealer, Game
 
 THREAD_SEED = 0x9E3779B97F4A7C15  # odd, so that the threads' streams start far apart
+POOL_SEED = 0x5851F42D4C957F2D  # so that worlds are not drawn by the stream that searches them
 STRATEGY_FLOOR = 0.8  # of the greatest share; rarer actions are not learned away yet
 CHOICE_FLOOR = 0.1  # of the greatest share; what the search hardly looked at is never chosen
 
@@ -31,6 +33,9 @@ class IsmctsPlayer:
     tell apart; if not, it is the actions that led there, hidden ones too;
     widening: after n visits of a node at most 1 + widening x sqrt(n) actions are tried there, the
     rule of thumb's first; 0 tries every action once before any twice;
+    belief: share of the worlds that are weighted by how well they explain what others have done in
+    the round, in games that can replay it; slips: share of others' decisions in which, for that,
+    they are not taken to follow the rule of thumb;
     temperature: 0 takes the action with most visits; above it, actions with a tenth of its visits
     or more are drawn with the chances visits^(1 / temperature) (Wu et al., AAAI 2019).
     """
@@ -46,10 +51,16 @@ class IsmctsPlayer:
         others_by_rule: int | None = None,
         per_observer: bool = True,
         widening: float | None = None,
+        belief: float = 0.0,
+        slips: float = 0.9,
         temperature: float = 0.0,
     ) -> None:
         if not temperature >= 0:
             raise ValueError(f"temperature is {temperature}; allowed: 0 or more")
+        if not 0 <= belief <= 1:
+            raise ValueError(f"belief is {belief}; allowed: 0 to 1")
+        if not 0 < slips <= 1:
+            raise ValueError(f"slips is {slips}; allowed: above 0 to 1")
         hints = game.spec.search
         self.exploration = hints.exploration if exploration is None else exploration
         self.rule_playouts = hints.rule_playouts if rule_playouts is None else rule_playouts
@@ -60,6 +71,8 @@ class IsmctsPlayer:
         observed = hints.observed_events if per_observer else ()
         self.observed_events = sum(1 << kind for kind in observed)  # kinds of events, a bit each
         self.widening = hints.widening if widening is None else widening
+        self.belief = belief
+        self.slips = slips
         self.temperature = temperature
         self._loop: type[Searcher] = best_build("tavolata.ai", "_search").Loop
 
@@ -95,7 +108,7 @@ class IsmctsPlayer:
         self, observation: Observation, limits: Limits, seed: int, stop: Stop
     ) -> list[Searcher]:
         """Searches that have been run, one a thread."""
-        dealer = observation.game.dealer(observation.view_bytes, observation.seat)
+        dealer = self._dealer(observation, seed)
         searchers = [
             self.searcher(observation, dealer, share, seed + thread * THREAD_SEED, stop)
             for thread, share in enumerate(shares(limits, limits.threads))
@@ -108,6 +121,15 @@ class IsmctsPlayer:
         for thread in threads:
             thread.join()
         return searchers
+
+    def _dealer(self, observation: Observation, seed: int) -> Dealer:
+        """Of worlds that fit what the seat has seen."""
+        game, seat = observation.game, observation.seat
+        dealer = game.dealer(observation.view_bytes, seat)
+        replay = game.replay(observation.event_words) if self.belief else None
+        if replay is None or all(who == seat for who, _ in replay.decisions):
+            return dealer
+        return believed(game, dealer, replay, seat, self.belief, self.slips, seed ^ POOL_SEED)
 
     def searcher(
         self, observation: Observation, dealer: Dealer, limits: Limits, seed: int, stop: Stop

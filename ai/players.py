@@ -71,6 +71,8 @@ BUILT_IN = (
             "others_by_rule",
             "per_observer",
             "widening",
+            "belief",
+            "slips",
             "temperature",
         ),
     ),

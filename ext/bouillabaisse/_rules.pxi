@@ -22,7 +22,10 @@ from tavolata.ext.core.game cimport (
 )
 from tavolata.ext.core.log cimport EVERYBODY, SPECTATOR, EventLog, event_begin, event_secret, log_end, log_word
 
+from tavolata.ext.core.replay cimport Replay
+
 from tavolata.ext.bouillabaisse import deck as decks
+from tavolata.ext.core.replay import events_of
 
 cdef enum:
     SUIT = 0x1fff               # the cards of one suit, before shifting by 16 a suit
@@ -135,8 +138,8 @@ cdef class Rules(Game):
         s.dealer = self.left_of(s.dealer)
         self.start_round(s, s.round + 1, chance, log)
 
-    cdef void start_round(self, State* s, int round, Chance* chance, EventLog* log) noexcept nogil:
-        s.round = round
+    cdef void clear_round(self, State* s) noexcept nogil:
+        """Nothing has been played; the hands are not touched."""
         s.phase = PLAY
         s.played = s.played_twin = s.trick_cards = s.trick_twins = s.led = s.best = 0
         s.trick_count = s.tricks_played = 0
@@ -147,6 +150,10 @@ cdef class Rules(Game):
         memset(s.last_trick, 0, sizeof(s.last_trick))
         memset(s.tricks_taken, 0, sizeof(s.tricks_taken))
         s.seat = s.leader = s.dealer if self.dealer_leads else self.left_of(s.dealer)
+
+    cdef void start_round(self, State* s, int round, Chance* chance, EventLog* log) noexcept nogil:
+        s.round = round
+        self.clear_round(s)
         if log != NULL:
             event_begin(log, ROUND_STARTED, <uint32_t> EVERYBODY)
             log_word(log, round)
@@ -398,6 +405,10 @@ cdef class Rules(Game):
     cpdef Dealer dealer(self, bytes view, int viewer):
         return UnseenHands(self, view, viewer)
 
+    def replay(self, bytes event_words):
+        """The cards played in the round, with a way back to its first trick."""
+        return RoundAgain([(seat, card) for seat, card in events_of(event_words, PLAYED)], self)
+
     # -- playing it out --------------------------------------------------------------------------
 
     cdef bint has_rule(self) noexcept nogil:
@@ -549,6 +560,25 @@ cdef inline int highest_rank(uint64_t cards) noexcept nogil:
     """The card of highest rank, the lower suit first."""
     cdef uint64_t low = cards | cards >> 16 | cards >> 32 | cards >> 48
     return lowest(cards & (<uint64_t> 0x0001000100010001 << highest(low & 0xffff)))
+
+
+cdef class RoundAgain(Replay):
+    """Cards go back to the hands that played them."""
+    cdef Rules rules
+
+    def __init__(self, list decisions, Rules rules):
+        self.rules = rules
+
+    cdef void restart(self, void* state) noexcept nogil:
+        cdef State* s = <State*> state
+        cdef uint64_t card
+        cdef int i, seat
+        for i in range(self.count):
+            seat = self.seats[i]
+            card = <uint64_t> 1 << self.actions[i]
+            s.twin[seat] |= s.hand[seat] & card
+            s.hand[seat] |= card
+        self.rules.clear_round(s)
 
 
 cdef class UnseenHands(Dealer):

@@ -139,6 +139,14 @@ cdef class Game:
         """0, or the number of an invariant of the state that does not hold."""
         return 0
 
+    def replay(self, bytes event_words):
+        """The round so far as it can be played again in other worlds (replay.Replay).
+
+        event_words: a seat's events of the round, as Match.event_words gives them. None where the
+        game can't do that.
+        """
+        return None
+
     # -- the Python face --------------------------------------------------------------------------
 
     def unpack(self, bytes state) -> dict:
