@@ -34,6 +34,7 @@ from tests.service.house import bearer
 from tests.service.wire_world import PATIENCE_S, Course, WireWorld, dealing
 
 EXPLAINED, REFUSED = 64, 2  # actions asked about, and illegal ones sent, at a time
+BATCH = 256  # unwatched decisions at a time: the committer has room for them
 STEP_US = 700_000  # before every decision
 ITERATIONS = 60  # of the search of an AI player
 FAR = 10**9  # an event that never was
@@ -175,7 +176,9 @@ class _Witness:
         """From the first decision to the last look."""
         plan, decisions = self._plan, self._course.decisions
         unwatched = decisions[: plan.watched_from]
-        await asyncio.gather(*(self._act(*decision) for decision in unwatched))
+        for begin in range(0, len(unwatched), BATCH):
+            batch = unwatched[begin : begin + BATCH]
+            await asyncio.gather(*(self._act(*decision) for decision in batch))
         await self._watch()
         for place, decision in enumerate(decisions[len(unwatched) :], start=len(unwatched)):
             if place in plan.looks:
@@ -307,7 +310,7 @@ class _Witness:
         call = method(request, metadata=bearer(token))
         answer = b""
         with suppress(grpc.aio.AioRpcError):  # the status tells it
-            answer = await call
+            answer = await asyncio.wait_for(call, PATIENCE_S)
         self.told.append((name, (answer, await _status_of(call))))
         return answer
 
