@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import grpc
 
 from tavolata.service.client.errors import Refused, refused_call
 from tavolata.service.client.retry import Patience, RetryPolicy, bearer
-from tavolata.v1 import analysis_pb2
+from tavolata.v1 import analysis_pb2, analysis_service_pb2_grpc
 from tavolata.v1 import analysis_service_pb2 as pb
 from tavolata.v1.player_pb2 import SearchLimits
 
-if TYPE_CHECKING:
-    from tavolata.v1.analysis_service_pb2_grpc import AnalysisServiceAsyncStub
-
 
 async def analyze(
-    stub: AnalysisServiceAsyncStub,
+    stub: analysis_service_pb2_grpc.AnalysisServiceAsyncStub,
     policy: RetryPolicy,
     table_id: str,
     token: str = "",
@@ -39,7 +36,7 @@ async def analyze(
 
 
 async def review(
-    stub: AnalysisServiceAsyncStub,
+    stub: analysis_service_pb2_grpc.AnalysisServiceAsyncStub,
     policy: RetryPolicy,
     table_id: str,
     token: str = "",
