@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import tavolata
+from tavolata import __version__
 from tavolata.ext.core.cpu import level
 
 
@@ -21,7 +21,7 @@ def provenance(text: str) -> dict[str, Any]:
     committed; None where it runs from an installed package.
     """
     return {
-        "program": tavolata.__version__,
+        "program": __version__,
         "commit": _commit(),
         "specification_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -37,13 +37,12 @@ def provenance(text: str) -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    folder = Path(tavolata.__file__).resolve().parent
+    here = Path(__file__).resolve()
+    folder = here.parent
+    # An installed package may lie in a repository that is not its own.
+    if not _git(folder, "ls-files", "--", str(here)):
+        return None
     head = _git(folder, "rev-parse", "HEAD")
-    if not head:
-        return None
-    # Resolved, the package is inside its repository; installed elsewhere, it may be in another's.
-    if not _git(folder, "ls-files", "--", str(Path(tavolata.__file__).resolve())):
-        return None
     return head + ("+changes" if _git(folder, "status", "--porcelain", "-uno") else "")
 
 
