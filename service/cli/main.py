@@ -22,6 +22,7 @@ from tavolata.service.cli import (
     migrate,
     play,
     replay,
+    review,
     serve,
     tables,
     tournament,
@@ -56,6 +57,7 @@ def tavolata(
 
 
 app.command("replay")(replay.replay)
+app.command("review")(review.review)
 app.command("verify")(verify.verify)
 app.command("match")(match.match)
 app.command("ablate")(experiments.ablate)

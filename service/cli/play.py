@@ -105,6 +105,13 @@ def play(
     people: Annotated[
         int, typer.Option(help="How many of them are for people, you included; AI in the others.")
     ] = 1,
+    hints: Annotated[
+        bool | None,
+        typer.Option(
+            "--hints/--no-hints",
+            help="Whether the new table allows hints. Default: if all others are AI players.",
+        ),
+    ] = None,
     ai: Annotated[str, typer.Option(help="AI player of the others. Default: the server's.")] = "",
     level: Annotated[str, typer.Option(help="Its level. Default: the player's.")] = "",
     option: Annotated[
@@ -149,6 +156,7 @@ def play(
         options=tuple(option or ()),
         seed=hashlib.sha256(seed.encode()).digest() if seed else b"",
         is_public=public,
+        hints=hints,
     )
     place = Place(
         *(server, db, join or watch, seat, token, is_tls, tls_ca, bool(watch)),
@@ -209,10 +217,13 @@ async def _play(place: Place, wanted: Wanted, voice: Voice) -> None:
             seat = await sit_down(connection, place.table_id, wanted.name, place.seat, place.token)
         else:
             seat = await make_table(connection, wanted, lines, voice)
+        places = [seat]
         try:
-            unfinished = await play_at(connection, seat, lines, voice)
+            unfinished = await play_at(connection, seat, lines, voice, places.append)
+            seat = places[-1]
         except asyncio.CancelledError:  # Ctrl-C, the last thing done here
             voice.say("You have left the table.")
+            seat = places[-1]
             unfinished = seat.view is not None and not seat.view.result.seats
         if unfinished and place.lasting:
             voice.say(

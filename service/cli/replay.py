@@ -40,19 +40,20 @@ def replay(
         record = loads(file.read_text(encoding="utf-8"))
         match, steps = retrace(record, game_spec)
     except (OSError, UnicodeDecodeError, RecordError, UnknownGame) as error:
-        _stop(file, error, UNREADABLE)
+        stop(file, error, UNREADABLE)
     except RecordMismatch as error:
-        _stop(file, error, MISMATCH)
+        stop(file, error, MISMATCH)
     for line in lines_of(record, match, steps):
         typer.echo(json.dumps(line) if as_json else words_of(line))
     try:
         check_fairness(record)
         check(record, match)
     except RecordMismatch as error:
-        _stop(file, error, MISMATCH)
+        stop(file, error, MISMATCH)
 
 
-def _stop(file: Path, error: Exception, code: int) -> NoReturn:
+def stop(file: Path, error: Exception, code: int) -> NoReturn:
+    """Say what is wrong with a file, and end with that exit code."""
     what = "not the recorded match: " if code == MISMATCH else ""
     typer.echo(f"{file}: {what}{error}", err=True)
     raise typer.Exit(code)

@@ -21,6 +21,7 @@ class Key(Enum):
     LIST = ("l", "list", "hand")
     PLAY = ("p", "play", "roll")
     WHY = ("w", "why")
+    HINT = ("hint",)
     FORGET = ("u", "undo", "forget")
     BEFORE = ("b", "before", "last")
     WHO = ("n", "names", "who")
@@ -28,6 +29,8 @@ class Key(Enum):
     LEAVE = ("q", "leave", "quit", "exit")
     RESIGN = ("resign",)
     SAVE = ("save",)
+    REVIEW = ("review",)
+    REMATCH = ("rematch",)
     HELP = ("?", "h", "help")
 
 
@@ -42,7 +45,7 @@ class Line:
 
 _WORDS = {word: key for key in Key for word in key.value}
 # Words that take something after them; of all others a longer line is a name ("red", "c" in "2 c").
-_WITH_REST = (Key.PLAY, Key.WHY, Key.SAVE, Key.RULES, Key.DRAW)
+_WITH_REST = (Key.PLAY, Key.WHY, Key.SAVE, Key.REVIEW, Key.RULES, Key.DRAW)
 
 _HELP: tuple[tuple[Key, str, str], ...] = (
     (Key.ENTER, "Enter alone", "start the match, or play what you have chosen."),
@@ -74,6 +77,7 @@ _HELP: tuple[tuple[Key, str, str], ...] = (
         "W and a name",
         "why you may not do that; W alone: of everything that you may not do now.",
     ),
+    (Key.HINT, "Hint", "what a search would do in your place, where the table allows hints."),
     (
         Key.BEFORE,
         "B",
@@ -86,7 +90,11 @@ _HELP: tuple[tuple[Key, str, str], ...] = (
         "Q",
         "leave, and perhaps come back. Resign: give your seat to the AI for good.",
     ),
-    (Key.SAVE, "When the match is over", "Save and a file name saves the replay."),
+    (
+        Key.SAVE,
+        "When the match is over",
+        "Save and a file name saves the replay. Review: what decisions cost. Rematch: play again.",
+    ),
     (Key.HELP, "? or H", "this text."),
 )
 

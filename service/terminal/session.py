@@ -7,10 +7,13 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import aclosing
 
+from google.protobuf.duration_pb2 import Duration
+
 from tavolata.service.client import Refused, Seat, ServiceError, Update, new_request_id
 from tavolata.service.terminal.choosing import Choosing, NotFound, clauses
 from tavolata.service.terminal.keys import Key, Line, help_text, read
 from tavolata.service.terminal.options import options_told
+from tavolata.service.terminal.reviewing import hint_told, naming
 from tavolata.service.terminal.screen import (
     BOARD_COLUMNS,
     Choice,
@@ -29,11 +32,12 @@ from tavolata.service.terminal.telling import (
     turn_told,
 )
 from tavolata.service.terminal.voice import Tone, Voice
-from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, table_pb2, view_pb2
+from tavolata.v1 import catalog_pb2, event_pb2, game_pb2, player_pb2, table_pb2, view_pb2
 
 _REMEMBERED = 12  # messages that A tells again
 _HEARD = 100  # messages since the reader's last choice that B tells
 _EXPLAINED = 64  # actions that the server explains at once
+_HINT = player_pb2.SearchLimits(iterations=8_000, think_time=Duration(seconds=5))  # of a search
 _FRESH = 4  # messages within which what one holds is not told twice
 
 
@@ -52,6 +56,8 @@ class Session:
         self.over = False  # the match is over or the seat is gone; the person may still read
         self.gone = False  # the person wants to leave the client
         self.save_as: str | None = None
+        self.review_of: list[int] | None = None  # seats to review; empty: all
+        self.again: Seat | None = None  # the person's seat at a rematch
         self.screen: Screen = screen_of(game.game_id)
         self._game = game
         self._rules = rules
@@ -166,8 +172,10 @@ class Session:
 
     async def _do(self, line: Line) -> None:
         view = self.view
-        if line.key in (Key.LEAVE, Key.RESIGN, Key.HELP, Key.WHO, Key.AGAIN, Key.SAVE):
+        if line.key in (Key.LEAVE, Key.RESIGN, Key.HELP, Key.WHO, Key.AGAIN, Key.SAVE, Key.REVIEW):
             self._at_any_time(line)
+        elif line.key is Key.REMATCH:
+            await self._rematch()
         elif line.key is Key.ENTER and view is None:
             await self._start()
         elif line.key is Key.RULES and (line.rest or view is None):
@@ -182,6 +190,8 @@ class Session:
             self._forget()
         elif line.key is Key.WHY:
             await self._why(line.rest, view)
+        elif line.key is Key.HINT:
+            await self._hint(view)
         elif line.key is None:
             self._look_up(line.text, view)
         else:
@@ -264,6 +274,8 @@ class Session:
                 self._voice.say("\n".join(self._said))
             case Key.SAVE:
                 self._save(line.rest)
+            case Key.REVIEW:
+                self._review(line.rest)
             case Key.LEAVE if self.over:
                 self.gone = True
             case Key.RESIGN if self.over:
@@ -277,6 +289,41 @@ class Session:
             self._voice.say("A replay can be saved when the match is over.", Tone.TROUBLE)
             return
         self.save_as = name or f"{self._game.game_id}-{self.seat.table_id}.json"
+
+    def _review(self, whose: str) -> None:
+        if not self.over or self.view is None:
+            self._voice.say("A match can be reviewed when it is over.", Tone.TROUBLE)
+        elif whose.casefold() not in ("", "all"):
+            self._voice.say("Review alone: your decisions; review all: everybody's.", Tone.TROUBLE)
+        else:
+            mine = self.room.me
+            self.review_of = [] if whose or mine is None else [mine]
+
+    async def _rematch(self) -> None:
+        if not self.over:
+            self._voice.say("A rematch is played when the match is over.", Tone.TROUBLE)
+            return
+        self.again = await self.seat.rematch()
+        self.gone = True
+
+    async def _hint(self, view: view_pb2.View) -> None:
+        """What a search would do in the reader's place."""
+        if not self.my_turn:
+            self._voice.say(turn_told(view, self.screen, self.room))
+            return
+        names = {
+            choice.action.SerializeToString(deterministic=True): choice.name
+            for choice in self.screen.choices(view, self.room)
+        }
+        named = naming(self.room.table.settings, len(self.room.table.seats))
+
+        def name_of(action: game_pb2.Action) -> str:
+            return names.get(action.SerializeToString(deterministic=True)) or named(action)
+
+        async with aclosing(self.seat.analyze(view.turn, limits=_HINT)) as told:
+            async for found in told:
+                if found.final:
+                    self._voice.say(hint_told(found, name_of, self.room.who))
 
     def _warning(self, key: Key | None) -> str:
         if key is Key.RESIGN:

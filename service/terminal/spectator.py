@@ -19,6 +19,7 @@ _ASKING = frozenset(
         Key.WHO,
         Key.AGAIN,
         Key.SAVE,
+        Key.REVIEW,
         Key.HELP,
     }
 )

@@ -19,6 +19,7 @@ from tavolata.service.terminal.voice import Tone, Voice
 from tavolata.service.terminal.words import listed, plain
 from tavolata.v1 import catalog_pb2, player_pb2, table_pb2
 
+_HINTS = {True: table_pb2.HINTS_ALLOWED, False: table_pb2.HINTS_FORBIDDEN}
 _PUBLIC, _UNLISTED = table_pb2.VISIBILITY_PUBLIC, table_pb2.VISIBILITY_UNLISTED
 
 
@@ -26,7 +27,8 @@ _PUBLIC, _UNLISTED = table_pb2.VISIBILITY_PUBLIC, table_pb2.VISIBILITY_UNLISTED
 class Wanted:
     """What the person asked for. Empty or None: ask, or take what is usual.
 
-    people: seats, the person's own included, that are for people; AI players get the others.
+    people: seats, the person's own included, that are for people; AI players get the others. hints:
+    whether the table allows them; None: where the person is alone with AI players.
     """
 
     game_id: str = ""
@@ -38,6 +40,7 @@ class Wanted:
     options: Sequence[str] = field(default_factory=tuple)
     seed: bytes = b""
     is_public: bool = False
+    hints: bool | None = None
 
 
 class NoTable(Exception):
@@ -57,6 +60,7 @@ async def make_table(server: Connection, wanted: Wanted, lines: Lines, voice: Vo
             game.game_id,
             options_of(game, wanted.options),
             visibility=_PUBLIC if wanted.is_public else _UNLISTED,
+            hints=_HINTS[wanted.people == 1 if wanted.hints is None else wanted.hints],
             fill_empty_seats=player_pb2.AiPlayer(player=wanted.player, level=wanted.level),
         ),
         [person(wanted.name), *others, *ai],
