@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import kubernetes_validate
 import pytest
 import pytest_asyncio
+import yaml
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from tavolata.service.cli.loadtest import is_well
@@ -38,6 +41,7 @@ from tavolata.v1.event_pb2 import (
     Snapshot,
 )
 from tavolata.v1.table_service_pb2 import WatchTableResponse
+from tests.project.extensions import ROOT
 from tests.service.house import House, house_in, until
 
 ANY_NUMBER = {"caller_tables_per_min": 0, "caller_tables_max": 0}
@@ -388,3 +392,21 @@ async def test_what_nobody_could_send_is_told_as_not_sent() -> None:
     unsent = account.failures["PlayAction", "", "error", NOT_SENT]
     # Of the 20 that were due; nobody ever got to a table.
     assert 19 <= unsent <= 20
+
+
+@pytest.mark.parametrize("version", ["1.30", "1.34"])
+def test_the_job_for_a_cluster_is_one_and_its_options_are_those_of_the_command(
+    version: str,
+) -> None:
+    job = yaml.safe_load((ROOT / "deploy" / "load" / "job.yaml").read_text())
+    kubernetes_validate.validate(job, version, strict=True)
+    pod = job["spec"]["template"]
+    command, *options = pod["spec"]["containers"][0]["args"]
+    known = {
+        name
+        for each in get_command(app).commands[command].params  # type: ignore[attr-defined]
+        for name in each.opts
+    }
+    assert {option.partition("=")[0] for option in options} <= known
+    # The servers' budget, service and selectors must not take it for one of them.
+    assert pod["metadata"]["labels"]["app.kubernetes.io/name"] != "tavolata"
