@@ -35,6 +35,7 @@ from tavolata.service.store.rows import COLUMNS, entry_of, row_of
 _ROW = "(" + ", ".join("?" * 13) + ")"
 # Every row of its own statement gives up and takes back the GIL; few statement sizes, so that they
 # stay prepared.
+LAST_MAX = 8_192  # tables whose last entries are remembered, a few hundred bytes each
 _SIZES = (64, 32, 16, 8, 4, 2, 1)
 _INSERTS = {
     size: f"INSERT INTO entries ({COLUMNS}) VALUES {', '.join([_ROW] * size)}"  # noqa: S608
@@ -85,6 +86,8 @@ class SqliteStore:
         return await loop.run_in_executor(self._writing, self._write, batch)
 
     def _write(self, batch: Sequence[Append]) -> list[StoreError | None]:
+        if len(self._last) > LAST_MAX:
+            self._last.clear()  # they are read again
         try:
             outcomes = self._followed(batch, set())
             fitting = [append for append, out in zip(batch, outcomes, strict=True) if out is None]

@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from tavolata.service.clock import SystemClock
 from tavolata.service.committer import Committer
-from tavolata.service.ports import Append, StoreAway, StoreError, StoreFull
+from tavolata.service.ports import Append, Conflict, StoreAway, StoreError, StoreFull
+from tavolata.service.store import sqlite
 from tavolata.service.store.revisions import UnknownSchema
 from tavolata.service.store.sqlite import FileInUse, SqliteStore
 from tests.service.drawn_ports import DrawnClock
@@ -52,6 +53,22 @@ class TestSqlite(StoreConformance):
 
         yield Shelf(stores[0], again, move_on)
         await stores[0].close()
+
+
+async def test_the_ends_of_few_logs_are_remembered_and_those_of_all_are_known(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "LAST_MAX", 3)
+    logs = [Log(f"table-{number}") for number in range(9)]
+    for log in logs:
+        assert await store.write([log.made(f"creation {log.table_id}")]) == [None]
+    for _ in range(2):
+        for log in logs:
+            assert await store.write([log.next()]) == [None]
+            assert len(store._last) <= 4
+    stale = logs[0].fork()
+    stale.number -= 1
+    assert [type(each) for each in await store.write([stale.next()])] == [Conflict]
 
 
 async def test_a_full_disk_refuses_the_write_and_the_next_one_can_succeed(
