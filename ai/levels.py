@@ -46,7 +46,7 @@ LADDER = (  # of games without one of their own
 _SHARES = (("easy", 1, 8), (DEFAULT_LEVEL, 1, 1), ("strong", 8, 1))
 
 
-class UnknownLevel(LookupError):
+class UnknownLevel(ValueError):
     """The player has no level of this name."""
 
     def __init__(self, player: str, level: str, levels: tuple[str, ...]) -> None:

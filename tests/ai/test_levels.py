@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from typer.testing import CliRunner
 
 from tavolata.ai.ismcts import IsmctsPlayer, _choice
 from tavolata.ai.levels import DEFAULT_LEVEL, NAMES, UnknownLevel, level_names, levels_of
@@ -16,6 +18,7 @@ from tavolata.ai.stop import Stop
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
 from tavolata.service.ai_levels import Ceiling
+from tavolata.service.cli.main import app
 from tests.ai.situations import match_at
 
 ISMCTS = player_spec("ismcts")
@@ -155,6 +158,33 @@ def test_a_searching_player_without_a_temperature_has_a_lighter_and_a_stronger_l
     flat = player_spec("flat")
     iterations = [each.limits.iterations for each in levels_of(flat, GAMES["mino_dice"]).values()]
     assert iterations == [500, 4_000, 32_000]
+
+
+@pytest.mark.parametrize(
+    "player, says",
+    [
+        ("ismcts@godlike", "has no level 'godlike'; it has: beginner, easy"),
+        ("deep@easy", "no player 'deep'"),
+        ("ismcts@easy:temperature=1", "takes iterations, think_ms"),
+    ],
+)
+def test_a_match_of_players_at_levels_that_are_not_there_is_refused(player: str, says: str) -> None:
+    refused = CliRunner().invoke(app, ["match", "mino_dice", player, "greedy", "--deals", "1"])
+    assert refused.exit_code == 2
+    assert says in " ".join(refused.output.replace("│", " ").split())
+
+
+def test_players_at_levels_meet_in_a_match() -> None:
+    arguments = ["match", "mino_dice", "ismcts@easy", "low=ismcts@beginner", "--deals", "1"]
+    played = CliRunner().invoke(app, [*arguments, "--processes", "1", "--json"])
+    assert played.exit_code == 0, played.output
+    spent = {row["label"]: row["iterations"] for row in json.loads(played.output)["standings"]}
+    easy, beginner = (
+        levels_of(ISMCTS, GAMES["mino_dice"])[name].limits.iterations or 0
+        for name in ("easy", "beginner")
+    )
+    assert 0 < spent["ismcts@easy"] <= easy
+    assert 0 < spent["low"] <= beginner
 
 
 def test_unknown_levels_and_players_are_named_with_what_there_is() -> None:
