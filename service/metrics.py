@@ -1,7 +1,8 @@
 """What is counted and measured, for Prometheus.
 
 Labels come from what is installed: methods of the API, status codes, AI players and their levels,
-states of tables, kinds of errors. No table, seat, caller or address is ever one.
+states of tables, kinds of errors; and from the remote players that there are. No table, seat,
+caller or address is ever one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from prometheus_client import (
 )
 
 from tavolata import __version__
+from tavolata.service.players.measures import PlayerMeasures
 from tavolata.service.ports import Conflict, Fenced, StoreAway, StoreError, StoreFull
 from tavolata.service.telemetry import NOTHING, Answer
 from tavolata.v1.table_pb2 import TableState
@@ -137,6 +139,7 @@ class Metrics:
         self.watchers = gauge("watchers", "Watches that are open")
         self.ai_queue = gauge("ai_queue", "Decisions that no thread has begun")
         self.ai_seats_deciding = gauge("ai_seats_deciding", "Seats whose decision is being made")
+        self.players = PlayerMeasures(self.registry)
         self.ready = gauge("ready", "1 if the store takes writes and the server isn't stopping")
         self.loop_lag = Histogram(
             "tavolata_event_loop_lag_seconds",

@@ -129,6 +129,7 @@ class Operation:
         metrics.watchers.set(core.hub.count)
         metrics.ai_queue.set(self._thinking.waiting)
         metrics.ai_seats_deciding.set(core.ai_seats.thinking_count)
+        metrics.players.standings = core.remote.roster.own()
         metrics.ready.set(self.readiness.ready)
 
     async def leave(self) -> None:

@@ -27,6 +27,7 @@ from tavolata.service.cli import (
     tables,
     tournament,
     verify,
+    worker,
 )
 from tavolata.service.cli.setting_flags import SettingsCommand
 
@@ -65,6 +66,7 @@ app.command("tune")(experiments.tune)
 app.command("bench")(bench.bench)
 app.command("loadtest")(loadtest.loadtest)
 app.command("serve", cls=SettingsCommand)(serve.serve)
+app.command("worker", cls=SettingsCommand)(worker.worker)
 app.command("doctor", cls=SettingsCommand)(doctor.doctor)
 app.command("migrate")(migrate.migrate)
 app.command("backup")(backup.backup)

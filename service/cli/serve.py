@@ -101,10 +101,10 @@ async def _serve(chosen: object, *, print_port: bool) -> int:
     if print_port:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
-    return 0 if await server.serve(_leave_at_last) else 3
+    return 0 if await server.serve(leave_at_last) else 3
 
 
-def _leave_at_last() -> None:
+def leave_at_last() -> None:
     """End the process when a graceful stop has taken too long for its supervisor: a disk that
     doesn't answer, for one, can't be waited for. What was acknowledged is recorded."""
 

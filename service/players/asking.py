@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -69,6 +70,7 @@ class RemotePlayers:
         self._tables = tables
         self._clock = clock
         self._answer_s = answer_s
+        self._absences: Counter[str] = Counter()  # decisions in a row waited for in vain
         self._called: dict[str, str] = {}  # tables, and the server that each was called to
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -83,12 +85,20 @@ class RemotePlayers:
 
     async def decide(self, case: Case) -> Decision | None:
         """The player's decision; None if another player has to decide in its place or, for a server
-        that doesn't act for the match, if it is to do nothing."""
+        that doesn't act for the match, if it is to do nothing.
+
+        A player that is connected nowhere is waited for as long as for an answer, but no more after
+        as many such waits in a row as faults withdraw it, until it is back.
+        """
         name, roster = case.player.player, self.roster
         until = self._clock.monotonic() + self._answer_s
         while not roster.withdrawn(name):
             asker = roster.asker(name, case.table_id)
             left = until - self._clock.monotonic()
+            if asker is not None:
+                self._absences.pop(name, None)
+            elif self._absences[name] >= roster.faults_max:
+                break
             if asker == roster.server_id and left > 0:
                 line = roster.line_for(name)
                 if line is not None:
@@ -102,6 +112,7 @@ class RemotePlayers:
                 left += ELSEWHERE_S + max(0.0, case.pace_s - self._answer_s)
                 await self._call(asker, case.table_id)
             if left <= 0:
+                self._absences[name] += asker is None
                 break
             await self._clock.sleep(min(left, LOOK_S))
         self._called.pop(case.table_id, None)

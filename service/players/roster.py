@@ -70,6 +70,11 @@ class Roster:
         self._known: dict[str, _Known] = {}
         self._others: dict[str, dict[str, Standing]] = {}  # by server, by player
 
+    @property
+    def faults_max(self) -> int:
+        """Faults in a row after which a player isn't asked for a while."""
+        return self._rules.faults_max
+
     # -- connections ------------------------------------------------------------------------------
 
     def add(self, offer: PlayerOffer, owner: str, line: Line) -> None:

@@ -63,6 +63,43 @@ def test_the_settings_are_ones_of_the_program(monkeypatch: pytest.MonkeyPatch) -
     assert chosen.store.startswith("postgresql://")
 
 
+def workers() -> dict[str, Any]:
+    """The manifests of the workers by kind."""
+    text = (FOLDER.parent / "kubernetes-workers" / "worker.yaml").read_text()
+    return {each["kind"]: each for each in yaml.safe_load_all(text)}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_workers_are_by_the_schemas_and_fit_together(version: str) -> None:
+    found = workers()
+    for manifest in found.values():
+        kubernetes_validate.validate(manifest, version, strict=True)
+    deployment, scaler = found["Deployment"], found["HorizontalPodAutoscaler"]
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert scaler["spec"]["scaleTargetRef"]["name"] == deployment["metadata"]["name"]
+    servers = manifests()["Deployment"]["spec"]["selector"]["matchLabels"]
+    assert not servers.items() <= labels.items()
+
+
+def test_workers_think_where_the_servers_leave_it_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = yaml.safe_load((FOLDER.parent / "kubernetes-workers/kustomization.yaml").read_text())
+    assert made["resources"] == ["../kubernetes", "worker.yaml"]
+    (patch,) = yaml.safe_load(made["patches"][0]["patch"])
+    data = manifests()["ConfigMap"]["data"]
+    name = patch["path"].rpartition("/")[2]
+    assert (patch["op"], name in data) == ("replace", True)
+    for each, value in (data | {name: patch["value"]}).items():
+        monkeypatch.setenv(each, value)
+    assert not load(None).acts
+    (worker,) = workers()["Deployment"]["spec"]["template"]["spec"]["containers"]
+    command, flag, threads = worker["args"]
+    assert (command, flag) == ("worker", "--threads")
+    assert load(None, ai_threads=threads).acts
+    (port,) = worker["ports"]
+    assert load(None).metrics_bind == f"0.0.0.0:{port['containerPort']}"
+
+
 def test_selectors_find_the_servers_and_no_migration() -> None:
     found = manifests()
     labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]

@@ -100,12 +100,13 @@ class House:
 
     def __init__(self, folder: Path, **flags: Any) -> None:
         self.db = folder / "tables.db"
-        self.flags = {"ai_floor_s": 0.0, "ai_jitter_s": 0.0, "ai_threads": 2} | flags
+        machine: dict[str, Any] = {"bind": "127.0.0.1:0", "ai_threads": 2}
+        self.flags = machine | {"ai_floor_s": 0.0, "ai_jitter_s": 0.0} | flags
         self.server: Server | None = None
 
     async def open(self) -> None:
         """Start the server, on the file of the one before if there was one."""
-        chosen = settings.load(None, db=self.db, bind="127.0.0.1:0", **self.flags)
+        chosen = settings.load(None, db=self.db, **self.flags)
         self.server = Server(chosen)
         await self.server.start()
         self.target = f"127.0.0.1:{self.server.port}"

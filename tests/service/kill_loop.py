@@ -408,7 +408,7 @@ def main() -> int:
 def _against_own_servers(chosen: argparse.Namespace) -> Tally:
     cluster = Cluster() if chosen.store == "postgres" else None
     try:
-        store = "" if cluster is None else _database_of(cluster)
+        store = "" if cluster is None else database_of(cluster)
         with tempfile.TemporaryDirectory(prefix="kill-loop-") as folder:
             loop = kill_loop(
                 Path(folder),
@@ -426,7 +426,7 @@ def _against_own_servers(chosen: argparse.Namespace) -> Tally:
             cluster.stop()
 
 
-def _database_of(cluster: Cluster) -> str:
+def database_of(cluster: Cluster) -> str:
     cluster.start()
     databases = Databases(cluster.dsn)
     asyncio.run(databases.prepare())

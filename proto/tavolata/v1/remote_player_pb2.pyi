@@ -36,7 +36,9 @@ class _PlayerFaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Playe
     PLAYER_FAULT_KIND_ILLEGAL_ACTION: _PlayerFaultKind.ValueType  # 2
     """An action of the game that isn't legal there."""
     PLAYER_FAULT_KIND_MALFORMED: _PlayerFaultKind.ValueType  # 3
-    """An answer that is no action of the game, is to no open question, or has an effort beyond all bounds."""
+    """An answer that is no action of the game, is to a question that was never asked, or has an effort beyond
+    all bounds.
+    """
     PLAYER_FAULT_KIND_DISCONNECT: _PlayerFaultKind.ValueType  # 4
     """The connection ended with the question open."""
 
@@ -50,7 +52,9 @@ PLAYER_FAULT_KIND_SILENCE: PlayerFaultKind.ValueType  # 1
 PLAYER_FAULT_KIND_ILLEGAL_ACTION: PlayerFaultKind.ValueType  # 2
 """An action of the game that isn't legal there."""
 PLAYER_FAULT_KIND_MALFORMED: PlayerFaultKind.ValueType  # 3
-"""An answer that is no action of the game, is to no open question, or has an effort beyond all bounds."""
+"""An answer that is no action of the game, is to a question that was never asked, or has an effort beyond
+all bounds.
+"""
 PLAYER_FAULT_KIND_DISCONNECT: PlayerFaultKind.ValueType  # 4
 """The connection ended with the question open."""
 Global___PlayerFaultKind: _TypeAlias = PlayerFaultKind  # noqa: Y015
