@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 PLAYERS_HELP = (
     "Players, who fill the seats in turn (A B at four seats: A B A B). A player is a name, or "
     "LABEL=NAME, perhaps at a level (ismcts@easy), with limits and settings after colons: "
-    "ismcts:iterations=500, wild=ismcts:think_ms=20:rule_playouts=false. `cheating`, for matches only, sees every card."
+    "ismcts:iterations=500, wild=ismcts:think_ms=20:rule_playouts=false. "
+    "`cheating`, for matches only, sees every card."
 )
 SPRT_HELP = (
     "Two mean differences of win share, first player minus all others, such as 0,0.1: after 20 "
