@@ -9,6 +9,7 @@ import sys
 from tavolata.ext.core.cpu import level
 
 PROGRAM = """
+from tavolata.ai.baselines import InfosetUctPlayer
 from tavolata.ai.ismcts import IsmctsPlayer
 from tavolata.ai.player import Limits
 from tavolata.ai.stop import Stop
@@ -19,9 +20,10 @@ from tests.ai.situations import observations
 print(level())
 for game in GAMES:
     for number, observation in enumerate(observations(game)):
-        player = IsmctsPlayer(observation.game)
-        decision = player.analyse(observation, Limits(iterations=700), seed=number, stop=Stop())
-        print(decision.action, decision.statistics)
+        for kind in IsmctsPlayer, InfosetUctPlayer:
+            player = kind(observation.game)
+            decision = player.analyse(observation, Limits(iterations=700), seed=number, stop=Stop())
+            print(decision.action, decision.statistics)
 """
 
 
