@@ -82,24 +82,32 @@ class Hall:
         return follow
 
     def see_out(
-        self, follows: Sequence[Follow], last_event: int, then: Sequence[Callable[[], None]]
+        self,
+        follows: Sequence[Follow],
+        last_event: int,
+        patience_s: float,
+        then: Sequence[Callable[[], None]],
     ) -> None:
         """Have all of them told the rest of a match that has had that event; `then` follows."""
-        task = asyncio.create_task(self._seen_out(follows, last_event, then))
+        task = asyncio.create_task(self._seen_out(follows, last_event, patience_s, then))
         self._seeing_out.add(task)
         task.add_done_callback(self._seeing_out.discard)
 
     async def _seen_out(
-        self, follows: Sequence[Follow], last_event: int, then: Sequence[Callable[[], None]]
+        self,
+        follows: Sequence[Follow],
+        last_event: int,
+        patience_s: float,
+        then: Sequence[Callable[[], None]],
     ) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(self.plan.timeout_s):
+            async with asyncio.timeout(patience_s):
                 for follow in follows:
                     await follow.closed.wait()
         for follow in follows:
             follow.ended_at(last_event)
             if not follow.over:
-                self.tally.count("watches not closed in time")
+                self.tally.counts["watches not closed in time"] += 1
             if follow.task is not None:
                 follow.task.cancel()
         for each in then:

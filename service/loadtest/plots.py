@@ -56,9 +56,9 @@ def throughput(result: Result) -> str:
     """Actions that succeeded and that failed, second by second."""
     with ink.style():
         figure, ax = _over_time(result, 2.6)
-        xs = [_at(each) for each in result.timeline]
+        xs = [_at(each) for each in _timeline(result)]
         ax.plot(
-            *(xs, [len(each.latencies) / SLICE_S for each in result.timeline]),
+            *(xs, [len(each.latencies) / SLICE_S for each in _timeline(result)]),
             color=SERIES[0],
             lw=1.8,
             label="succeeded",
@@ -75,8 +75,8 @@ def failures(result: Result) -> str:
     """Actions that failed, second by second."""
     with ink.style():
         figure, ax = _over_time(result, 2.0)
-        xs = [_at(each) for each in result.timeline]
-        counts = [each.failed / SLICE_S for each in result.timeline]
+        xs = [_at(each) for each in _timeline(result)]
+        counts = [each.failed / SLICE_S for each in _timeline(result)]
         ax.bar(xs, counts, width=0.9 * SLICE_S, color=SERIES[1])
         ax.set_ylim(0, max(1.0, 1.1 * max(counts, default=0)))
         ax.set_ylabel("failed/s")
@@ -85,7 +85,7 @@ def failures(result: Result) -> str:
 
 def latency(result: Result) -> str:
     """Latencies of actions, second by second."""
-    seconds = [each for each in result.timeline if len(each.latencies)]
+    seconds = [each for each in _timeline(result) if len(each.latencies)]
     lines: Sequence[tuple[str, Callable[[Second], float]]] = (
         ("p50", lambda each: each.latencies.quantile(0.5)),
         ("p99", lambda each: each.latencies.quantile(0.99)),
@@ -109,14 +109,14 @@ def audience(result: Result) -> str:
     with ink.style():
         figure = Figure((WIDTH, 3.6), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True)
-        xs = [_at(each) for each in result.timeline]
+        xs = [_at(each) for each in _timeline(result)]
         for number, name in enumerate(("tables", "watches", "streams")):
             colour, _, dash = series(number)
-            ys = [each.open[name] for each in result.timeline]
+            ys = [each.open[name] for each in _timeline(result)]
             if any(ys):
                 above.plot(xs, ys, color=colour, ls=dash, lw=1.8, label=name)
         above.set_ylabel("open")
-        told = [each.counts["events"] / SLICE_S for each in result.timeline]
+        told = [each.counts["events"] / SLICE_S for each in _timeline(result)]
         below.plot(xs, told, color=SERIES[3], lw=1.8)
         below.set_ylabel("events told/s")
         below.set_xlabel("seconds since the beginning")
@@ -174,11 +174,16 @@ def _shade(ax: Axes, result: Result) -> None:
     """What doesn't count is grey."""
     begin = result.plan.ramp_s + result.plan.warmup_s
     end = begin + result.seconds
-    last = max([end, *((each.number + 1) * SLICE_S for each in result.timeline)])
+    last = max([end, *((each.number + 1) * SLICE_S for each in _timeline(result))])
     for low, high in ((0.0, begin), (end, last)):
         if high > low:
             ax.axvspan(low, high, color=GRID, alpha=0.5, lw=0)
     ax.set_xlim(0, last)
+
+
+def _timeline(result: Result) -> list[Second]:
+    """The seconds to its end: what comes then is only what was under way."""
+    return [each for each in result.timeline if result.phase(each) != "after"]
 
 
 def _at(second: Second) -> float:

@@ -16,9 +16,11 @@ from tavolata.service.loadtest.known_match import KnownMatch
 from tavolata.service.loadtest.pacer import Over
 from tavolata.service.loadtest.person import Person
 from tavolata.service.loadtest.plan import seat_count
-from tavolata.service.loadtest.wire import Failed
+from tavolata.service.loadtest.wire import PAUSE_S, Failed
 from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.table_pb2 import TableSettings, TableState
+
+ABORTS_MAX = 10
 
 
 async def live(hall: Hall, place: int) -> None:
@@ -147,23 +149,29 @@ class Table:
 
     async def _end(self, is_over: bool) -> None:
         """Leave nothing behind, and have all who were told anything told the rest."""
-        if not is_over:
-            await self._abort()
+        has_ended = is_over or await self._aborted()
         people = self._people.values()
         follows = [*self._spectators, *(each.follow for each in people if each.follow is not None)]
         last = max(each.last_event for each in people)
-        self._hall.see_out(follows, last, [each.go for each in people])
+        patience_s = self._hall.plan.timeout_s if has_ended else 0.0
+        self._hall.see_out(follows, last, patience_s, [each.go for each in people])
 
-    async def _abort(self) -> None:
+    async def _aborted(self) -> bool:
+        """Abort the match; whether that has succeeded."""
         request = pb.AbortMatchRequest(
             request_id=self._hall.wire.fresh_id(), table_id=self._table_id
         )
-        try:
-            await self._hall.wire.once(
-                *("AbortMatch", self._game, request, lambda _: ""), token=self._people[0].token
-            )
-        except (Refused, Failed):
-            self._hall.tally.count("tables left behind")
+        for _ in range(ABORTS_MAX):
+            try:
+                await self._hall.wire.once(
+                    *("AbortMatch", self._game, request, lambda _: ""), token=self._people[0].token
+                )
+            except (Refused, Failed):
+                await asyncio.sleep(PAUSE_S * self._draws.random())
+            else:
+                return True
+        self._hall.tally.counts["tables left behind"] += 1
+        return False
 
 
 async def _all(running: Iterable[Coroutine[Any, Any, None]]) -> None:
