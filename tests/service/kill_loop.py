@@ -304,7 +304,7 @@ TABLES = (("bouillabaisse", 2, 0), ("mino_dice", 3, 0), ("cafe_international", 2
           ("mister_bill", 3, 1), ("bids", 2, 2), ("bouillabaisse", 1, 2), ("mino_dice", 2, 2),
           ("cafe_international", 1, 2))  # fmt: skip
 KILLS = 1_000
-SILENCE_S = 10.0  # the longest at a table
+SILENCE_S = 10.0  # the longest at a table, with a PostgreSQL
 
 
 async def kill_loop(
@@ -401,7 +401,11 @@ def main() -> int:
     except AssertionError as found:
         problems.add(str(found))
     silence = tally.longest_silence
-    problems.check(silence <= SILENCE_S, f"nothing happened at a table for {silence:.1f} s")
+    # A server alone is away for as long as it takes to start, several times in a row.
+    problems.check(
+        chosen.store == "sqlite" or silence <= SILENCE_S,
+        f"nothing happened at a table for {silence:.1f} s",
+    )
     return conclude("kill_loop", chosen, str(tally) if tally.kills else "ended early", problems)
 
 
