@@ -148,6 +148,11 @@ def _check(plan: Plan) -> None:
         raise WrongPlan(f"rate is {plan.rate}; allowed: more than 0 actions a second")
     if plan.rate is not None and plan.think_s:
         raise WrongPlan("a rate has no think time: it says itself when an action is due")
+    if plan.reach.identity is not None and plan.ai_share < 1:
+        raise WrongPlan(
+            "one person has one seat at a table: with an identity, AI players have to take the"
+            " others; set ai_share to 1"
+        )
     for name, choices in (("transport", TRANSPORTS), ("arrivals", ARRIVALS), ("seats", SEATS)):
         if getattr(plan, name) not in choices:
             raise WrongPlan(f"{name} is {getattr(plan, name)!r}; allowed: {', '.join(choices)}")

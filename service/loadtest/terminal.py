@@ -106,7 +106,7 @@ def show(result: Result) -> None:
 
 
 def summary(result: Result) -> str:
-    """What matters, in two lines."""
+    """What matters, in a few lines."""
     row, plan = result.actions(), result.plan
     loop = f"open loop at {plan.rate:g}/s" if plan.rate is not None else "closed loop"
     first = (
@@ -115,14 +115,17 @@ def summary(result: Result) -> str:
         f" p99 {milliseconds(row.latencies.quantile(0.99))} ms,"
         f" {row.failed:,} of {row.failed + row.succeeded:,} failed"
     )
-    counts = ", ".join(f"{number:,} {what}" for what, number in sorted(result.counts.items()))
+    lines = [first]
+    if result.counts:
+        counts = sorted(result.counts.items())
+        lines.append(", ".join(f"{number:,} {what}" for what, number in counts))
     before, after = result.machine.load
     rest = f"load average {before:.1f} before, {after:.1f} at the end"
     server = result.server
     if server.cpu_s is not None and row.succeeded:
         rest += f"; server: {1e6 * server.cpu_s / row.succeeded:,.0f} us of CPU an action"
         rest += f", {(server.rss_bytes or 0) / 2**20:,.0f} MiB resident"
-    return f"{first}\n{counts}\n{rest}"
+    return "\n".join([*lines, rest])
 
 
 def _table(head: str, rows: Iterable[tuple[str, Row]], title: str) -> Table:

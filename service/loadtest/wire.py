@@ -22,7 +22,9 @@ from tavolata.service.loadtest.plan import Plan, Reach
 from tavolata.service.loadtest.tally import ERROR, REFUSED, WRONG, Tally
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
 
-OPTIONS: tuple[tuple[str, int], ...] = (
+# Where a name stands for several servers, each connection goes to all of them, call by call.
+OPTIONS: tuple[tuple[str, int | str], ...] = (
+    ("grpc.lb_policy_name", "round_robin"),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 50),

@@ -19,6 +19,7 @@ import jsonschema
 import kubernetes_validate
 import pytest
 import pytest_asyncio
+import trustme
 import yaml
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -52,8 +53,9 @@ async def load(
 ) -> tuple[Account, list[Slice]]:
     """What a load in this process comes to; ended as soon as there was enough, if that is told."""
     slices: list[Slice] = []
+    reach = plan.pop("reach", None) or Reach(house.target)
     fields = {"warmup_s": 0.0, "duration_s": 60.0, "timeout_s": 30.0, "connections": 2} | plan
-    tool = Load(Plan(Reach(house.target), **fields), 0)
+    tool = Load(Plan(reach, **fields), 0)
     running = asyncio.create_task(tool.run(Go(time.monotonic(), 0.0), slices.append))
     if enough is not None:
         is_enough = enough
@@ -160,6 +162,13 @@ def test_a_plan_that_makes_no_sense_is_refused_with_what_is_allowed(
         Plan(Reach("nowhere:1"), **wrong)
 
 
+def test_with_an_identity_somebody_has_one_seat_at_a_table() -> None:
+    somebody = Reach("nowhere:1", identity=Path("jwt"))
+    with pytest.raises(WrongPlan, match="set ai_share to 1"):
+        Plan(somebody, ai_share=0.9)
+    assert Plan(somebody, ai_share=1.0).reach == somebody
+
+
 def test_games_come_by_weight_and_unknown_ones_are_refused() -> None:
     assert games_from("bids=2, mino_dice") == {"bids": 2.0, "mino_dice": 1.0}
     assert len(games_from("")) == 5
@@ -262,6 +271,24 @@ async def test_people_play_all_games_and_every_receipt_is_the_one_expected(
     in_slices = sum(len(Latencies(2).add_packed(each.actions)) for each in slices)
     assert in_slices >= succeeded(account, what) >= 20
     assert slices[-1].open.get("tables", 0) == 0
+
+
+async def test_a_server_is_reached_by_tls_and_by_it_alone(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    own = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    own.private_key_pem.write_to_path(tmp_path / "key.pem")
+    own.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    flags = {"tls_cert": tmp_path / "cert.pem", "tls_key": tmp_path / "key.pem"}
+    async with house_in(tmp_path, **flags) as house:
+        reach = Reach(house.target, ca=tmp_path / "ca.pem")
+        for how in ({"transport": "stream"}, {"transport": "unary"}):
+            what = "PlayStream play" if how["transport"] == "stream" else "PlayAction"
+            account, _ = await load(house, at_least(1, what), tables=1, reach=reach, **how)
+            assert not account.failures
+        account, _ = await load(house, tables=1, duration_s=0.2)
+        assert not account.latencies
+        assert account.failures
 
 
 async def test_nothing_is_missing_or_doubled_after_storms(tmp_path: Path) -> None:
