@@ -137,6 +137,9 @@ def loadtest(
     except ModuleNotFoundError as error:
         typer.echo(f"this needs {error.name}, which comes with tavolata[load]", err=True)
         raise typer.Exit(1) from None
+    for option, file in (("--json", as_json), ("--html", html)):
+        if file is not None and not file.parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {file.parent}", param_hint=option)
     if not server and (tls or tls_ca is not None):
         raise typer.BadParameter("TLS is for a server elsewhere; name it with --server")
     if server and setting:

@@ -203,8 +203,7 @@ class Stream:
             if place.heard is not None:
                 place.heard()
             if which == "closing" and not place.follow.over:
-                again = self._attaching(place)  # the server is stopping, or can't read its store
-                asyncio.get_running_loop().call_later(PAUSE_S, self._send, again)
+                self._later(place, PAUSE_S)  # the server is stopping, or can't read its store
 
     def _attached(self, place: Place) -> None:
         if place.asked is not None:
@@ -219,12 +218,17 @@ class Stream:
             place.lost = refusal
             place.is_attached.set()
         elif refusal.passing:
-            wait = refusal.retry_delay_s or PAUSE_S
-            asyncio.get_running_loop().call_later(wait, self._again, place)
+            self._later(place, refusal.retry_delay_s or PAUSE_S)
 
-    def _again(self, place: Place) -> None:
-        if self._places.get(place.handle) is place:
-            self._send(self._attaching(place))
+    def _later(self, place: Place, wait_s: float) -> None:
+        """Attach a seat again, unless by then a new connection has."""
+        call = self._call
+
+        def again() -> None:
+            if self._call is call and self._places.get(place.handle) is place:
+                self._send(self._attaching(place))
+
+        asyncio.get_running_loop().call_later(wait_s, again)
 
 
 def _singles(response: PlayStreamResponse) -> Sequence[PlayStreamResponse]:

@@ -186,10 +186,17 @@ def test_the_command_says_what_is_wrong_with_its_options() -> None:
         (["--tls"], "TLS is for a server elsewhere"),
         (["--server", "x:1", "--setting", "calls_max=1"], "of your own"),
         (["--setting", "calls_max"], "name=value"),
+        (["--json", "/nowhere/at/all.json"], "there is no folder /nowhere/at"),
     ):
         ended = CliRunner().invoke(app, ["loadtest", *arguments])
         assert ended.exit_code == 2
         assert told in " ".join(re.sub("[│╭╮╰╯─]", " ", ended.output).split())
+
+
+def test_the_command_says_that_a_server_is_not_there() -> None:
+    ended = CliRunner().invoke(app, ["loadtest", "--server", "127.0.0.1:1"])
+    assert ended.exit_code == 1
+    assert "127.0.0.1:1: UNAVAILABLE" in ended.output
 
 
 # -- what counts as a success ----------------------------------------------------------------------
