@@ -42,12 +42,17 @@ def hint_told(analysis: pb.Analysis, name_of: NameOf, who: Who) -> str:
     others = [row for row in others if row.visits > 1]
     others.sort(key=lambda row: row.share, reverse=True)
     parts = [f"Hint, after {analysis.iterations:,} tries: {name_of(choice.action)}"]
-    parts[0] += f", worth {_worth(choice.reward)} of 100." if choice.visits else "."
+    if choice.visits:
+        mean, error = 100 * choice.reward.mean, 100 * choice.reward.half_width
+        parts[0] += f", worth {mean:.1f} of 100, give or take {error:.1f}"
+    parts[0] += "."
     if len(analysis.actions) == 1:
         parts.append("There is no other choice.")
     elif others:
         told = "; ".join(
-            f"{name_of(row.action)}, {_worth(row.reward)}" for row in others[: _TOLD - 1]
+            f"{name_of(row.action)}, {100 * row.reward.mean:.1f} give or take "
+            f"{100 * row.reward.half_width:.1f}"
+            for row in others[: _TOLD - 1]
         )
         more = len(analysis.actions) - 1 - len(others[: _TOLD - 1])
         parts.append(f"Next: {told}{f'; and {more} more' if more else ''}.")
@@ -57,10 +62,6 @@ def hint_told(analysis: pb.Analysis, name_of: NameOf, who: Who) -> str:
         )
         parts.append(f"Points to expect at the end of the round: {points}.")
     return " ".join(parts)
-
-
-def _worth(value: pb.Estimate) -> str:
-    return f"{100 * value.mean:.0f} give or take {100 * value.half_width:.0f}"
 
 
 def decision_told(reviewed: pb.ReviewedDecision, name_of: NameOf, who: Who) -> str:

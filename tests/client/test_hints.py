@@ -18,8 +18,6 @@ from tavolata.service.terminal.voice import Voice
 from tests.ai.test_review import greedy_match
 from tests.client.players import Reader, Typist, answer_to
 
-WORTH = r"\d+ give or take \d+"
-
 
 class Curious:
     """Asks for a hint at the first turn, for a review at the end, and for a rematch after it."""
@@ -65,7 +63,7 @@ async def test_hint_review_and_rematch_are_told_in_words(service: Server, tmp_pa
     text = out.getvalue()
     hint = re.search(r"^Hint, after [\d,]+ tries: .*$", text, re.MULTILINE)
     assert hint
-    assert re.search(rf"worth {WORTH} of 100\. ", hint.group())
+    assert re.search(r"worth \d+\.\d of 100, give or take \d+\.\d\. ", hint.group())
     assert re.search(r"Points to expect at the end of the round: you -?[\d.]+, AI 1 ", hint.group())
     own = sum(who == 0 for _, who, _ in loads(path.read_text()).decisions)
     assert f"{own} decisions. Enter ends the review." in text
@@ -73,6 +71,9 @@ async def test_hint_review_and_rematch_are_told_in_words(service: Server, tmp_pa
     assert re.search(summary, text, re.MULTILINE)
     assert " With hindsight: average cost" in text
     assert text.count("Press Enter to start the match.") == 2
+    ran = CliRunner().invoke(app, ["review", str(path), "--seat", "0"])
+    of_the_file = ran.output.replace("Seat 0", "You").replace("seat 0", "you").splitlines()[1:]
+    assert [line for line in of_the_file if line not in text.splitlines()] == []
 
 
 async def test_where_hints_are_forbidden_the_key_says_so(service: Server) -> None:
