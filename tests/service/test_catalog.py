@@ -111,10 +111,18 @@ async def test_one_player_is_the_default_and_every_default_level_exists() -> Non
         assert all(searching) == any(searching) == (player.player not in ("random", "greedy"))
 
 
-async def test_levels_go_from_weak_to_strong() -> None:
-    (ismcts,) = [p for p in (await game("mino_dice")).ai_players if p.player == "ismcts"]
-    iterations = [level.limits.iterations for level in ismcts.levels]
+@pytest.mark.parametrize("game_id", GAMES)
+async def test_every_game_lists_its_levels_with_what_they_are(game_id: str) -> None:
+    (ismcts,) = [p for p in (await game(game_id)).ai_players if p.player == "ismcts"]
+    assert [level.level for level in ismcts.levels] == [
+        "beginner", "easy", "standard", "strong", "expert", "master",
+    ]  # fmt: skip
+    rungs = GAMES[game_id].search.levels
+    listed = [(level.limits.iterations, level.temperature) for level in ismcts.levels]
+    assert listed == [(rung.iterations, rung.temperature) for rung in rungs]
+    iterations = [count for count, _ in listed]
     assert iterations == sorted(set(iterations))
+    assert ismcts.levels[-1].temperature == 0
 
 
 @pytest.mark.parametrize("game_id", ["chess", "", "Mino_Dice", "../mino_dice"])
