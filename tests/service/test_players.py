@@ -115,7 +115,7 @@ async def played_out(house: House, *seats: SeatPlan, **fields: Any) -> Replay:
     async def over() -> bool:
         return (await house.table(table_id)).state == TableState.TABLE_STATE_FINISHED
 
-    await until(over)
+    await until(over, within_s=60)
     return await house.replay(table_id)
 
 
@@ -358,7 +358,7 @@ async def test_a_player_whose_connection_ends_is_replaced_and_goes_on_when_it_is
                 table = await house.table(made.table.table_id)
                 return table.state == TableState.TABLE_STATE_FINISHED
 
-            await until(over)
+            await until(over, within_s=60)
             told = await house.replay(made.table.table_id)
     assert deciders(told, 0)[0] == "greedy"
     assert deciders(told, 0)[-1] == "zoe"
