@@ -20,6 +20,9 @@ from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
 
 
+NODES_UNASKED = 1_000_000  # of a search that somebody asks for without saying: 32 MB
+
+
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """The most that a search may spend, whether a table asks for it or a level has it."""
@@ -90,10 +93,13 @@ def limits_asked(
 ) -> Limits:
     """What a search may spend that somebody asks for: so many iterations if they don't say. Refused
     with INVALID_FIELD."""
+    asked = SearchLimits(nodes=min(NODES_UNASKED, ceiling.nodes))
     if given is None:
-        given = SearchLimits(iterations=min(iterations, ceiling.iterations))
-    _check_limits(given, ceiling, field)
-    return _given(given, ceiling)
+        asked.iterations = min(iterations, ceiling.iterations)
+    else:
+        _check_limits(given, ceiling, field)
+        asked.MergeFrom(given)
+    return _given(asked, ceiling)
 
 
 def _check_limits(limits: SearchLimits, ceiling: Ceiling, field: str) -> None:

@@ -45,8 +45,8 @@ class AnalyzeRequest(_message.Message):
     """
     @_builtins.property
     def limits(self) -> _player_pb2.SearchLimits:
-        """When the search ends. Absent: after 20,000 iterations. More than the server allows is refused with
-        INVALID_FIELD.
+        """When the search ends. Absent: after 20,000 iterations. Nodes left out: a million. More than the server
+        allows is refused with INVALID_FIELD.
         """
 
     def __init__(
