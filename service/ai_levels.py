@@ -19,7 +19,6 @@ from tavolata.service.settings import Settings
 from tavolata.v1.errors_pb2 import ErrorReason
 from tavolata.v1.player_pb2 import AiPlayer, SearchLimits
 
-
 NODES_UNASKED = 1_000_000  # of a search that somebody asks for without saying: 32 MB
 
 
