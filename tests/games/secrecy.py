@@ -98,7 +98,7 @@ def decisions_on(observation: Observation, seed: int = SEARCH_SEED) -> dict[str,
 
 
 def analyses(match: Match, viewer: int) -> object:
-    """What an analysis of the viewer's decision tells at the end, seeded by what the viewer sees."""
+    """What an analysis of the decision tells at the end, seeded by what the viewer sees."""
     if viewer not in match.to_act:
         return None
     *_, last = analysing(observe(match, viewer), SEARCH_LIMITS, seed=SEARCH_SEED, stop=Stop())
