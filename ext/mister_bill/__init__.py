@@ -21,7 +21,7 @@ def build(spec: GameSpec, seat_count: int, options: Options) -> Game:
 
 
 # As measured in docs/strength.md.
-LEVELS = (Rung(4, 1.0), Rung(12, 2.0), Rung(16, 1.0), Rung(32), Rung(150), Rung(1500))
+LEVELS = (Rung(4, 1.0), Rung(12, 2.0), Rung(20, 1.0), Rung(32), Rung(150), Rung(1500))
 
 SPEC = GameSpec(
     id="mister_bill",
