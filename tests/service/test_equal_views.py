@@ -14,7 +14,7 @@ from tests.service.equal_views import compare, equal_views, pairs_of
 from tests.service.wire_plants import PLANTS, Plant
 from tests.service.wire_world import WireWorld
 
-PAIRS = 12
+PAIRS = 8
 SEED = 5
 
 

@@ -22,7 +22,7 @@ from tests.service.many_matches import (
     many_matches,
 )
 
-KEPT, ROUND = 4, 8
+KEPT, ROUND = 4, 6
 OBJECTS = 20.0  # a match, at most: a table has hundreds
 
 

@@ -20,6 +20,7 @@ import grpc
 from google.protobuf.message import Message
 
 from tavolata.ext.core.spec import OptionValue
+from tavolata.ext.registry import GAMES
 from tavolata.service.codecs import codec_of
 from tavolata.service.tables.model import SPECTATOR
 from tavolata.v1 import table_service_pb2 as pb
@@ -360,6 +361,7 @@ class _Witness:
             await self._play(f"{head} stale PlayAction", turn, actions[0])
             await self._send(turn, actions[0])
         await self._play(f"{head} empty PlayAction", view.turn, Action())
+        await self._play(f"{head} PlayAction of another game", view.turn, _foreign(self._plan.game))
         await self._play(f"{head} PlayAction of nobody", view.turn, actions[0], token=None)
         await self._play(f"{head} forged PlayAction", view.turn, actions[0], token=FORGED)
         if self._played_id:
@@ -395,6 +397,12 @@ class _Witness:
         assert entry.maker == DecisionMaker.DECISION_MAKER_STAND_IN
         effort = {key: each for key, each in (entry.body or {}).items() if key != "think_us"}
         self.told.append(("AI player's decision", (entry.action, entry.time_us, effort)))
+
+
+def _foreign(game: str) -> Action:
+    """An action of another game."""
+    other = next(each for each in GAMES if each != game)
+    return next(iter(codec_of(other)._actions.values()))
 
 
 async def _status_of(call: Any) -> object:

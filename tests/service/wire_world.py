@@ -33,7 +33,7 @@ from tests.service.drawn_ports import KnownEntropy, MemoryStore, ThinkingHere
 
 EPOCH_US = 1_700_000_000_000_000
 TABLE_US = 10**9  # of the clock, for every table
-PATIENCE_S = 20.0  # of the machine's time, for what has to happen by itself
+PATIENCE_S = 60.0  # of the machine's time, for what has to happen by itself
 _SERVICE = table_service_pb2.DESCRIPTOR.services_by_name["TableService"]
 
 
