@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.descriptor_pb2 import MethodOptions
@@ -23,7 +24,12 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
 from tavolata.service.codecs import codec_of
-from tavolata.v1 import catalog_service_pb2, table_service_pb2, tournament_service_pb2
+from tavolata.v1 import (
+    catalog_service_pb2,
+    player_service_pb2,
+    table_service_pb2,
+    tournament_service_pb2,
+)
 from tavolata.v1.game_pb2 import Action
 
 TOLD_MAX = 20  # problems that are kept; more of the same say nothing new
@@ -173,17 +179,15 @@ class KnownMatch:
             self.match.play(seat, action)
 
 
-def _methods() -> dict[str, MethodDescriptor]:
-    services = [
-        service
-        for file in (catalog_service_pb2, table_service_pb2, tournament_service_pb2)
-        for service in file.DESCRIPTOR.services_by_name.values()
-    ]
+def _methods(*files: ModuleType) -> dict[str, MethodDescriptor]:
+    services = [service for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     return {f"/{s.full_name}/{method.name}": method for s in services for method in s.methods}
 
 
-METHODS = _methods()
-"""Every RPC of the API by its path."""
+METHODS = _methods(catalog_service_pb2, table_service_pb2, tournament_service_pb2)
+"""The RPCs of people, tables and tournaments by their paths."""
+WITH_PLAYERS = METHODS | _methods(player_service_pb2)
+"""Those, and the RPCs of programs that offer players."""
 
 
 def changes_something(method: MethodDescriptor) -> bool:

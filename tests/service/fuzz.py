@@ -34,7 +34,7 @@ from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.table_pb2 import TableSettings
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
 from tests.service.campaign import (
-    METHODS,
+    WITH_PLAYERS,
     Problems,
     Progress,
     conclude,
@@ -114,14 +114,16 @@ class Fuzzer:
         # Transport refuses what is larger by itself, so let all be sent.
         self.channel = grpc.aio.insecure_channel(target)
         self._calls: dict[str, Any] = {}
-        for path, method in METHODS.items():
-            if method.client_streaming:
+        for path, method in WITH_PLAYERS.items():
+            if path == STREAM:
                 self._calls[path] = self.channel.stream_stream(path)
-            elif method.server_streaming:
+            elif (
+                method.server_streaming
+            ):  # and of a program that offers a player, the first message
                 self._calls[path] = self.channel.unary_stream(path)
             else:
                 self._calls[path] = self.channel.unary_unary(path)
-        self._unary = [path for path in METHODS if path != STREAM]
+        self._unary = [path for path in WITH_PLAYERS if path != STREAM]
 
     async def one(self, number: int) -> int:
         """One call, stream or connection; how many requests it was."""
@@ -142,10 +144,10 @@ class Fuzzer:
     async def _call(self, number: int, draws: random.Random, maker: Maker) -> None:
         path = draws.choice(self._unary)
         self.sent[path] += 1
-        request = maker.request(METHODS[path])
+        request = maker.request(WITH_PLAYERS[path])
         metadata = _metadata(draws.choice(self.ground.tokens))
         try:
-            if METHODS[path].server_streaming:
+            if WITH_PLAYERS[path].server_streaming:
                 await self._watch(path, request, metadata, draws.randrange(5))
             else:
                 await self._calls[path](request, metadata=metadata, timeout=IN_TIME_S)
@@ -196,7 +198,7 @@ class Fuzzer:
         try:
             async with asyncio.timeout(IN_TIME_S):
                 for _ in range(count):
-                    await call.write(maker.request(METHODS[STREAM]))
+                    await call.write(maker.request(WITH_PLAYERS[STREAM]))
                 if draws.random() < 0.8:
                     await call.done_writing()
                     await reading
@@ -227,7 +229,7 @@ class Fuzzer:
         path = draws.choice(self._unary)
         self.sent["raw"] += 1
         host, _, port = self.target.rpartition(":")
-        sent = raw_bytes(draws, path, maker.request(METHODS[path]))
+        sent = raw_bytes(draws, path, maker.request(WITH_PLAYERS[path]))
         try:
             async with asyncio.timeout(IN_TIME_S):
                 reader, writer = await asyncio.open_connection(host, int(port))
@@ -289,14 +291,14 @@ async def fuzz(
     await fuzzer.ordinary()
     grown = used_by(pid).rss_bytes - warm if pid else 0
     problems.check(grown <= GROWTH_BYTES, f"the server grew by {grown} bytes")
-    for path in METHODS:
+    for path in WITH_PLAYERS:
         problems.check(fuzzer.sent[path] > 0, f"nothing was sent to {path}")
     await fuzzer.channel.close()
     progress.end()
     codes = ", ".join(f"{name} {count}" for name, count in fuzzer.codes.most_common())
     memory = f"; memory {warm >> 20} MiB warm, {grown / (1 << 20):+.1f} MiB since" if pid else ""
     return (
-        f"{progress.done:.0f} requests to {len(METHODS)} methods and {fuzzer.sent['raw']}"
+        f"{progress.done:.0f} requests to {len(WITH_PLAYERS)} methods and {fuzzer.sent['raw']}"
         f" connections of raw bytes in {progress.seconds:.0f} s: {codes}{memory}"
     ), problems
 
