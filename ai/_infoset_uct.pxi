@@ -62,12 +62,14 @@ cdef class Loop(Searcher):
     to other nodes; where it is hidden, iterations average over it.
 
     Two things differ from OpenSpiel's, both in favour of this one: the root is there from the start, not from
-    the first iteration on, and playouts end at the horizon of the round, with its expected utility.
+    the first iteration on, and playouts end at the horizon of the round, with its expected utility, unless
+    whole_match is set: then they go on to the end of the match, as OpenSpiel's do.
     exploration is UCT's constant for utilities in [0, 1].
 
     An edge is a Node as in the other loop. So is what a place of the table leads to: `visits` made before, edges
     (`availability`) and legal actions (`action`, -1 before they were counted) of an information state.
     """
+    cdef public bint whole_match
     cdef uint8_t* seen      # scratch: what the acting seat sees
 
     def __cinit__(self, *args):
@@ -98,11 +100,17 @@ cdef class Loop(Searcher):
                 until_clock = <uint64_t> (0.25 * self.iterations / elapsed) + 1 if elapsed > 0.0 else 64
             self.dealer.deal(self.state, &self.chance)
             self.walk_down(&walk)
-            self.game.playout(self.state, &self.chance, self.plan.policy)
+            self.play_out()
             self.game.utility(self.state, utility)
             self.walk_back(&walk, utility)
             self.iterations = self.iterations + 1   # in place it would need the GIL in the checked build
         self.elapsed_ms = now_ms() - start
+
+    cdef void play_out(self) noexcept nogil:
+        self.game.playout(self.state, &self.chance, self.plan.policy)
+        while self.whole_match and not self.game.over(self.state):
+            self.game.advance(self.state, &self.chance, NULL)
+            self.game.playout(self.state, &self.chance, self.plan.policy)
 
     cdef void walk_down(self, Walk* walk) noexcept nogil:
         """From the root to a node that is new, which is added if there is room."""

@@ -1,3 +1,4 @@
 from tavolata.ai.search import Searcher
 
-class Loop(Searcher): ...
+class Loop(Searcher):
+    whole_match: bool

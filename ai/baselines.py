@@ -11,7 +11,7 @@ from tavolata.ai.player import Limits, Observation
 from tavolata.ai.search import Searcher
 from tavolata.ai.stop import Stop
 from tavolata.ext.core.cpu import best_build
-from tavolata.ext.core.game import Game
+from tavolata.ext.core.game import Dealer, Game
 from tavolata.ext.core.match import Position
 
 WORLDS = 20
@@ -87,12 +87,24 @@ class PimcPlayer(IsmctsPlayer):
 class InfosetUctPlayer(IsmctsPlayer):
     """ISMCTS in OpenSpiel's style: UCT over all that the seat to act knows, with random playouts.
 
-    exploration: UCT's constant for utilities from 0 to 1.
+    exploration: UCT's constant for utilities from 0 to 1; whole_match: play out to the end of the
+    match, as OpenSpiel does, not to the horizon of the round.
     """
 
-    def __init__(self, game: Game, *, exploration: float = OPEN_SPIEL_UCT) -> None:
+    def __init__(
+        self, game: Game, *, exploration: float = OPEN_SPIEL_UCT, whole_match: bool = False
+    ) -> None:
         super().__init__(
             game, exploration=exploration, rule_playouts=False, others_by_rule=False, widening=0.0
         )
         self.observed_events = ALL_EVENTS
+        self.whole_match = bool(whole_match)
         self._loop = best_build("tavolata.ai", "_infoset_uct").Loop
+
+    def searcher(
+        self, observation: Observation, dealer: Dealer, limits: Limits, seed: int, stop: Stop
+    ) -> Searcher:
+        """One search of the worlds that this dealer deals, not begun yet."""
+        made = super().searcher(observation, dealer, limits, seed, stop)
+        made.whole_match = self.whole_match  # type: ignore[attr-defined]
+        return made

@@ -58,7 +58,7 @@ BUILT_IN = (
         "ISMCTS as OpenSpiel has it: UCT over information states, 4,000 iterations",
         Limits(iterations=4_000),
         InfosetUctPlayer,
-        ("exploration",),
+        ("exploration", "whole_match"),
     ),
     PlayerSpec(
         "ismcts",

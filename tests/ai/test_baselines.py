@@ -213,6 +213,15 @@ def test_hands_that_the_seat_can_not_tell_apart_lead_to_one_decision(
     assert decide(player, observation, 150).statistics == decide(player, twin, 150).statistics
 
 
+def test_playouts_of_the_whole_match_end_with_its_totals() -> None:
+    """Bids has five rounds of at least some points: totals at the end are those of all of them."""
+    match = match_at("bids", 4, 3, 0)
+    observation = observe(match, match.to_act[0])
+    round_only = decide(InfosetUctPlayer, observation, 200).statistics[0].scores
+    whole = decide(InfosetUctPlayer, observation, 200, whole_match=True).statistics[0].scores
+    assert sum(whole) > 3 * sum(round_only) > 0
+
+
 def test_worlds_get_their_shares_of_the_iterations() -> None:
     match = match_at("bouillabaisse", 4, 3, 0)
     observation = observe(match, match.to_act[0])
