@@ -169,12 +169,15 @@ class Server:
         """
         while True:
             try:
-                if await self._server.wait_for_termination(LOOK_S):
-                    return
+                if not await self._server.wait_for_termination(LOOK_S):
+                    continue
+                cause = "ended"
             except Exception as error:  # noqa: BLE001 - what it raises is what it gave up for
-                log.error("transport.failed", error=repr(error))
-                self._given_up.append(self._server)
-                await self._listen_again()
+                cause = repr(error)
+            # A stop of ours ends this task first, so it was gRPC's; it doesn't always say why.
+            log.error("transport.failed", cause=cause)
+            self._given_up.append(self._server)
+            await self._listen_again()
 
     async def _listen_again(self) -> None:
         address, bind = self._settings.bind, self._settings.bind
