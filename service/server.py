@@ -169,12 +169,12 @@ class Server:
         """
         while True:
             try:
-                if not await self._server.wait_for_termination(LOOK_S):
+                if await self._server.wait_for_termination(LOOK_S):  # the time is over
                     continue
                 cause = "ended"
             except Exception as error:  # noqa: BLE001 - what it raises is what it gave up for
                 cause = repr(error)
-            # A stop of ours ends this task first, so it was gRPC's; it doesn't always say why.
+            # A stop of ours ends this task first.
             log.error("transport.failed", cause=cause)
             self._given_up.append(self._server)
             await self._listen_again()
