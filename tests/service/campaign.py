@@ -25,6 +25,7 @@ from tavolata.ext.core.match import Match
 from tavolata.ext.registry import GAMES
 from tavolata.service.codecs import codec_of
 from tavolata.v1 import (
+    analysis_service_pb2,
     catalog_service_pb2,
     player_service_pb2,
     table_service_pb2,
@@ -186,8 +187,8 @@ def _methods(*files: ModuleType) -> dict[str, MethodDescriptor]:
 
 METHODS = _methods(catalog_service_pb2, table_service_pb2, tournament_service_pb2)
 """The RPCs of people, tables and tournaments by their paths."""
-WITH_PLAYERS = METHODS | _methods(player_service_pb2)
-"""Those, and the RPCs of programs that offer players."""
+EVERY_METHOD = METHODS | _methods(analysis_service_pb2, player_service_pb2)
+"""Those, and the RPCs of analyses and of programs that offer players."""
 
 
 def changes_something(method: MethodDescriptor) -> bool:

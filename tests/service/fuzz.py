@@ -34,7 +34,7 @@ from tavolata.v1 import table_service_pb2 as pb
 from tavolata.v1.table_pb2 import TableSettings
 from tavolata.v1.table_service_pb2_grpc import TableServiceStub
 from tests.service.campaign import (
-    WITH_PLAYERS,
+    EVERY_METHOD,
     Problems,
     Progress,
     conclude,
@@ -114,7 +114,7 @@ class Fuzzer:
         # Transport refuses what is larger by itself, so let all be sent.
         self.channel = grpc.aio.insecure_channel(target)
         self._calls: dict[str, Any] = {}
-        for path, method in WITH_PLAYERS.items():
+        for path, method in EVERY_METHOD.items():
             if path == STREAM:
                 self._calls[path] = self.channel.stream_stream(path)
             elif (
@@ -123,7 +123,7 @@ class Fuzzer:
                 self._calls[path] = self.channel.unary_stream(path)
             else:
                 self._calls[path] = self.channel.unary_unary(path)
-        self._unary = [path for path in WITH_PLAYERS if path != STREAM]
+        self._unary = [path for path in EVERY_METHOD if path != STREAM]
 
     async def one(self, number: int) -> int:
         """One call, stream or connection; how many requests it was."""
@@ -144,10 +144,10 @@ class Fuzzer:
     async def _call(self, number: int, draws: random.Random, maker: Maker) -> None:
         path = draws.choice(self._unary)
         self.sent[path] += 1
-        request = maker.request(WITH_PLAYERS[path])
+        request = maker.request(EVERY_METHOD[path])
         metadata = _metadata(draws.choice(self.ground.tokens))
         try:
-            if WITH_PLAYERS[path].server_streaming:
+            if EVERY_METHOD[path].server_streaming:
                 await self._watch(path, request, metadata, draws.randrange(5))
             else:
                 await self._calls[path](request, metadata=metadata, timeout=IN_TIME_S)
@@ -198,7 +198,7 @@ class Fuzzer:
         try:
             async with asyncio.timeout(IN_TIME_S):
                 for _ in range(count):
-                    await call.write(maker.request(WITH_PLAYERS[STREAM]))
+                    await call.write(maker.request(EVERY_METHOD[STREAM]))
                 if draws.random() < 0.8:
                     await call.done_writing()
                     await reading
@@ -229,7 +229,7 @@ class Fuzzer:
         path = draws.choice(self._unary)
         self.sent["raw"] += 1
         host, _, port = self.target.rpartition(":")
-        sent = raw_bytes(draws, path, maker.request(WITH_PLAYERS[path]))
+        sent = raw_bytes(draws, path, maker.request(EVERY_METHOD[path]))
         try:
             async with asyncio.timeout(IN_TIME_S):
                 reader, writer = await asyncio.open_connection(host, int(port))
@@ -291,14 +291,14 @@ async def fuzz(
     await fuzzer.ordinary()
     grown = used_by(pid).rss_bytes - warm if pid else 0
     problems.check(grown <= GROWTH_BYTES, f"the server grew by {grown} bytes")
-    for path in WITH_PLAYERS:
+    for path in EVERY_METHOD:
         problems.check(fuzzer.sent[path] > 0, f"nothing was sent to {path}")
     await fuzzer.channel.close()
     progress.end()
     codes = ", ".join(f"{name} {count}" for name, count in fuzzer.codes.most_common())
     memory = f"; memory {warm >> 20} MiB warm, {grown / (1 << 20):+.1f} MiB since" if pid else ""
     return (
-        f"{progress.done:.0f} requests to {len(WITH_PLAYERS)} methods and {fuzzer.sent['raw']}"
+        f"{progress.done:.0f} requests to {len(EVERY_METHOD)} methods and {fuzzer.sent['raw']}"
         f" connections of raw bytes in {progress.seconds:.0f} s: {codes}{memory}"
     ), problems
 
