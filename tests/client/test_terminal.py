@@ -357,7 +357,7 @@ def test_the_client_ends_when_its_terminal_is_gone() -> None:
 def test_the_demo_plays_to_the_end_and_checks_the_replay() -> None:
     done = _demo("--games", "mino_dice", "--seats", "3", "--level", "easy", "--seed", "t")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "AI ismcts, level quick" in done.stdout
+    assert "AI ismcts, level easy" in done.stdout
     assert "Hand 8 is over." in done.stdout
     assert "Replay checked:" in done.stdout
 

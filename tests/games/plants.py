@@ -303,6 +303,7 @@ PLANTS: Mapping[str, list[Aspect]] = {
     "rule_of_thumb": [rule_that_looks_into_hands],
     "sampled_worlds": [worlds_over_the_true_state, worlds_from_the_match_seed],
     "decisions": [decisions_from_the_true_state, decisions_seeded_by_the_match],
+    "analyses": [decisions_from_the_true_state],
 }
 """The leaks by the aspect they replace."""
 
@@ -329,6 +330,7 @@ CAFE_PLANTS: Mapping[str, list[Aspect]] = {
     "rule_of_thumb": [rule_that_knows_the_next_guest],
     "sampled_worlds": [worlds_that_draw_what_comes, worlds_from_the_match_seed],
     "decisions": [decisions_from_the_true_state, decisions_seeded_by_the_match],
+    "analyses": [decisions_from_the_true_state],
 }
 """Café International: all leaks, as every hand is open there."""
 

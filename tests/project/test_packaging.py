@@ -22,12 +22,13 @@ FOLDERS = ("service", "ai", "ext", "seeds")
 # What the extras bring, and who may need it to load.
 OPTIONAL = (
     *("asyncpg", "gymnasium", "hdrh", "jinja2", "matplotlib", "numpy", "open_spiel", "openskill"),
-    *("opentelemetry", "pettingzoo", "pyspiel", "ray"),
+    *("opentelemetry", "optuna", "pettingzoo", "pyspiel", "ray"),
 )
 WITH_EXTRAS = (
     "tavolata.ai.adapters.open_spiel_",
     "tavolata.ai.adapters.pettingzoo_",
     "tavolata.ai.adapters.vectors",
+    "tavolata.ai.arena.experiments.",
     "tavolata.ai.arena.tournament.",
     "tavolata.service.loadtest.",
     "tavolata.service.store.postgres",

@@ -61,13 +61,14 @@ class Tour:
         self.seen: dict[bytes, Action] = {}  # every action that was legal somewhere
 
     async def sit_down(self, **fields: Any) -> Sitting:
-        """A match that has begun."""
+        """A match that has begun, with cards that are the same in every run."""
         options = game_spec(self.game_id).complete(SEATS[self.game_id], {})
         self.sitting = await self.house.sitting(
             SEATS[self.game_id],
             game=self.game_id,
             options=codec_of(self.game_id).options_to(options),
             stand_in=GREEDY,
+            seed=self.chance.randbytes(32),
             **fields,
         )
         return self.sitting

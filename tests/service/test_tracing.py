@@ -43,7 +43,7 @@ class TracedHouse(House):
 
     async def open(self) -> None:
         """Start the server."""
-        chosen = settings.load(None, db=self.db, bind="127.0.0.1:0", **self.flags)
+        chosen = settings.load(None, db=self.db, **self.flags)
         metrics = TracedMetrics(provider(SimpleSpanProcessor(self.exporter)))
         self.server = Server(chosen, metrics)
         await self.server.start()

@@ -148,6 +148,7 @@ SAID = {
     "table.owner_seat",
     "table.seats.control",
     "table.seats.occupant.person.display_name",
+    "table.settings.hints",
     "table.settings.stand_in.level",
     "table.settings.stand_in.player",
     "table.settings.visibility",
