@@ -26,7 +26,7 @@ def demo(
     games: Annotated[
         list[str] | None, typer.Option("--games", "-g", help="A game to play; may be repeated.")
     ] = None,
-    level: Annotated[str, typer.Option(help="Level of the AI players. Default: theirs.")] = "",
+    level: Annotated[str, typer.Option(help="Level of the AI players.")] = "master",
     seed: Annotated[
         str, typer.Option(help="Any text: the same text deals the same matches again.")
     ] = "",
